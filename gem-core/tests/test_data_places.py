@@ -168,6 +168,18 @@ def opened_elsewhere(endpoint, home, *sources):
 
 @needs_datasets
 @pytest.mark.full
+@pytest.mark.parametrize("name", ["README.md", ".huggingface.yaml"])
+def test_a_local_copy_whose_rows_are_at_an_address_is_refused_without_asking_it(copy, name):
+    configurations = "configs:\n- config_name: default\n  data_files: 'http://127.0.0.1:9/rows.jsonl'\n"
+    (copy / "README.md").write_text("---\nlicense: mit\n---\n")
+    (copy / name).write_text(f"---\n{configurations}---\n" if name == "README.md" else configurations)
+    (copy / "other.txt").write_text("a")
+    with pytest.raises(ConfigError, match="its README names an address"):
+        open_table(HUB)
+
+
+@needs_datasets
+@pytest.mark.full
 def test_rows_are_downloaded_once_and_then_read_without_the_hub(tmp_path):
     files = {f"{split}.jsonl": json_lines(sums(count)).encode() for split, count in {"train": 10, "test": 3}.items()}
     train, test, dev = ({"name": HUB, "split": split} for split in ("train", "test", "dev"))

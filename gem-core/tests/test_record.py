@@ -20,7 +20,7 @@ from msgspec.structs import replace
 import gem
 from gem.core import Env
 from gem.episode import Completion, Episode, PackVersion, TokenTexts, Trace, Turn, Usage
-from gem.episode.pictures import with_pictures
+from gem.episode.pictures import Pictures
 from gem.errors import ConfigError, Failure, RecordError
 from gem.packs.hookspecs import API_VERSION
 from gem.packs.spec import EnvSpec
@@ -360,6 +360,17 @@ def test_a_picture_is_kept_once_by_its_hash_and_comes_back(path: Path) -> None:
         {"type": "image_url", "image_url": {"url": f"sha256:{name}", "detail": "low"}},
     ]
     assert [(each.name, each.read_bytes()) for each in (path.parent / "pictures").iterdir()] == [(name, b"pixels")]
-    assert [turn.observation for turn in with_pictures(kept, path.with_name("pictures")).turns] == [parts] * 3
+    assert [turn.observation for turn in Pictures(path.with_name("pictures")).put_into(kept).turns] == [parts] * 3
     (path.parent / "pictures" / name).write_bytes(b"other")
-    assert with_pictures(kept, path.with_name("pictures")) == kept
+    assert Pictures(path.with_name("pictures")).put_into(kept) == kept
+
+
+def test_pictures_are_put_in_up_to_a_number_of_bytes_each_as_often_as_it_is_shown(path: Path) -> None:
+    content = b"\x89PNG" + bytes(96)
+    url = f"data:image/png;base64,{base64.b64encode(content).decode()}"
+    shown = [{"type": "image_url", "image_url": {"url": url}}]
+    with Recorder(path) as recorder:
+        recorder.write(episode(turns=(Turn(shown, Completion("go"), 1.0, {"success": True}),)))
+    [kept] = read(path)
+    few = Pictures(path.with_name("pictures"), 250)
+    assert [few.put_into(kept).turns[0].observation == shown for _ in range(4)] == [True, True, False, False]

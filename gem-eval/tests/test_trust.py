@@ -192,3 +192,19 @@ def test_a_recorded_text_of_any_length_is_a_short_line_of_what_differs(tmp_path:
 
     assert done.exit_code == 1
     assert len(done.output) < 20_000
+
+
+def test_ray_is_started_for_a_folder_only_if_the_command_says_so(folder: Path) -> None:
+    plant(folder, {"backend": "ray"})
+    assert "the backend 'ray', which starts programs" in resume(folder).stderr
+    assert json.loads(resume(folder, "--backend", "sync").stdout)["episodes"] == 2
+
+
+@pytest.mark.parametrize("name", ["eval.json", "episodes.jsonl", "floors.jsonl"])
+def test_a_pipe_in_the_folder_is_named_and_not_waited_for(name: str, folder: Path) -> None:
+    plant(folder, {"floors": True})
+    (folder / name).unlink(missing_ok=True)
+    os.mkfifo(folder / name)
+    refused = resume(folder)
+    assert refused.exit_code == 1
+    assert "a pipe" in refused.stderr or "has no eval.json" in refused.stderr

@@ -360,3 +360,19 @@ def test_a_folder_of_runs_is_refused_with_their_names(tmp_path: Path) -> None:
 
     with pytest.raises(RecordError, match=r"These folders in it are runs: .*runs/first, .*runs/second"):
         run_of(tmp_path / "runs")
+
+
+def test_what_has_no_end_in_a_run_folder_is_refused_and_no_link_is_written_through(
+    training: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(training)
+    target = training.parent / "target"
+    target.write_text("old")
+    Path("view.html").symlink_to(target)
+    assert CliRunner().invoke(main, ["view", "."]).exit_code == 0
+    assert (target.read_text(), Path("view.html").is_symlink()) == ("old", False)
+
+    os.truncate("episodes.jsonl", 20 << 30)  # a hole of 20 GB after the episodes
+    refused = CliRunner().invoke(main, ["view", "."])
+    assert refused.exit_code == 1
+    assert "has more than 33,554,432 bytes" in refused.stderr

@@ -169,3 +169,15 @@ def test_metrics_that_are_a_device_are_not_read(tmp_path):
     (tmp_path / "metrics.jsonl").symlink_to("/dev/zero")
     with pytest.raises(ConfigError, match="has made no training step yet"):
         read_run(tmp_path)
+
+
+def test_names_in_a_picture_are_text_and_no_link_is_written_through(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    make_run(tmp_path / "one", id="\x1b[31m$^{")
+    make_run(tmp_path / "two", id="game:Two")
+    target = tmp_path / "target"
+    target.write_text("old")
+    (tmp_path / "success.png").symlink_to(target)
+    plot("one", "two")
+    assert target.read_text() == "old"
+    assert (tmp_path / "success.png").read_bytes().startswith(b"\x89PNG")

@@ -105,3 +105,16 @@ def test_a_file_that_is_missing_or_broken_is_named(tmp_path):
     (tmp_path / "broken.toml").write_text("a = ")
     with pytest.raises(ConfigError, match="not TOML"):
         read_toml(tmp_path / "broken.toml")
+    (tmp_path / "digits.toml").write_text("seed = " + "9" * 5000)
+    with pytest.raises(ConfigError, match="not TOML: Exceeds the limit"):
+        read_toml(tmp_path / "digits.toml")
+
+
+@pytest.mark.parametrize("key", ["a." * 50 + "a", '"a" . ' * 50 + "a", "'\\'." * 50 + "a", r'"\"".' * 50 + "a"])
+def test_a_key_of_many_parts_which_takes_tomllib_gigabytes_is_refused(key, tmp_path):
+    (tmp_path / "deep.toml").write_text(f"{key} = 1\n")
+    with pytest.raises(ConfigError, match="a key has more than 50 parts"):
+        read_toml(tmp_path / "deep.toml")
+    (tmp_path / "large.toml").write_text("# " + "a" * 2**18)
+    with pytest.raises(ConfigError, match=r"cannot read the config file .*: it has more than 262,144 bytes"):
+        read_toml(tmp_path / "large.toml")

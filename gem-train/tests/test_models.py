@@ -1,16 +1,20 @@
 """Folders of models by others: no code in them is run."""
 
 import json
+import os
 import pickle
 from pathlib import Path
+from zipfile import ZIP_DEFLATED, ZipFile
 
 import pytest
 
 from gem.errors import ConfigError
 from gem_train.models.loading import load_model
+from gem_train.policies.checkpoint import checkpoint_policy
 
 CODE = """
 from pathlib import Path
+from zipfile import ZIP_DEFLATED, ZipFile
 Path({mark!r}).touch()
 from transformers import Qwen3Config as Own, Qwen3ForCausalLM as Model
 """
@@ -55,4 +59,47 @@ def test_no_code_in_a_model_folder_is_run_even_if_the_user_would_agree(
     why = "which is code of the hub" if door == "a kernel of the hub" else "cannot load the model"
     with pytest.raises(ConfigError, match=why):
         load_model(str(folder), device="cpu")
+    assert not mark.exists()
+
+
+def test_an_adapter_names_no_kernel_through_its_base_and_no_module(tmp_path: Path) -> None:
+    base, folder = tmp_path / "base", tmp_path / "adapter"
+    base.mkdir()
+    folder.mkdir()
+    (base / "config.json").write_text(json.dumps({"model_type": "qwen3", "_attn_implementation": "somebody/kernel"}))
+    settings = {"peft_type": "LORA", "base_model_name_or_path": str(base)}
+    (folder / "adapter_config.json").write_text(json.dumps(settings))
+    with pytest.raises(ConfigError, match="names the kernel 'somebody/kernel', which is code of the hub"):
+        load_model(str(folder), device="cpu")
+    imports = {"megatron_config": {"any": 1}, "megatron_core": "planted"}
+    (folder / "adapter_config.json").write_text(json.dumps({**settings, **imports}))
+    with pytest.raises(ConfigError, match="its megatron_core is a module to import"):
+        load_model(str(folder), device="cpu")
+
+
+def test_weights_of_a_few_bytes_that_unpack_to_gigabytes_are_refused(tmp_path: Path) -> None:
+    with ZipFile(tmp_path / "pytorch_model.bin", "w", ZIP_DEFLATED) as file:
+        file.writestr("archive/data.pkl", b"\x80\x02" + b"]" * 1000 + b".")
+    (tmp_path / "config.json").write_text(json.dumps({"model_type": "qwen3"}))
+    with pytest.raises(ConfigError, match="parts of it are compressed, which PyTorch does not do"):
+        load_model(str(tmp_path), device="cpu")
+    os.truncate(tmp_path / "config.json", 20 << 30)
+    with pytest.raises(ConfigError, match=r"config\.json has more than 134,217,728 bytes"):
+        load_model(str(tmp_path), device="cpu")
+
+
+def test_a_run_folder_as_a_policy_imports_nothing_that_its_settings_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mark = tmp_path / "mark"
+    (tmp_path / "planted_algorithm.py").write_text(f"from pathlib import Path\nPath({str(mark)!r}).touch()\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    model = tmp_path / "run" / "checkpoint" / "step-1" / "model"
+    model.mkdir(parents=True)
+    (model / "config.json").write_text("{}")
+    (tmp_path / "run" / "config.toml").write_text(
+        'id = "planted_algorithm:Door"\nalgorithm = "planted_algorithm:Own"\n'
+    )
+    with pytest.raises(ConfigError, match="cannot load the model"):
+        checkpoint_policy(str(tmp_path / "run"))
     assert not mark.exists()

@@ -1,12 +1,66 @@
-"""Files that are replaced at once, and folders of results, in which nothing is written through a link."""
+"""Files that may come from somebody else, files that are replaced at once, and folders without links out of them."""
 
+import errno
 import os
-from collections.abc import Generator
+import stat
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
+from functools import partial
+from gzip import GzipFile
 from pathlib import Path
 from typing import BinaryIO
 
 from gem.errors import ConfigError
+
+MOST_BYTES = 32 * 2**20
+"""Most bytes of a line, and of a file that is read whole: a file of a few blocks may claim any size."""
+
+
+def open_file(path: str | os.PathLike[str]) -> BinaryIO:
+    """Open a file for reading, but no device or pipe, which may have no end or never begin.
+
+    Raises:
+        OSError: it is one, or it cannot be read.
+    """
+    mode = os.stat(path).st_mode
+    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):  # opening a folder says what is wrong
+        raise OSError(errno.EINVAL, "it is a device or a pipe, not a file", os.fspath(path))
+    return open(path, "rb")
+
+
+def lines_of(file: BinaryIO | GzipFile) -> Iterator[bytes]:
+    """The lines of an open file, with their ends.
+
+    Raises:
+        OSError: one is longer than `MOST_BYTES`.
+    """
+    for number, line in enumerate(iter(partial(file.readline, MOST_BYTES + 1), b""), start=1):
+        if len(line) > MOST_BYTES:
+            raise OSError(errno.EFBIG, f"line {number} has more than {MOST_BYTES:,} bytes", file.name)
+        yield line
+
+
+def read_lines(path: str | os.PathLike[str]) -> Iterator[bytes]:
+    """The lines of a file, with their ends.
+
+    Raises:
+        OSError: see `open_file` and `lines_of`.
+    """
+    with open_file(path) as file:
+        yield from lines_of(file)
+
+
+def read_bytes(path: str | os.PathLike[str], most: int = MOST_BYTES) -> bytes:
+    """A file that is read whole.
+
+    Raises:
+        OSError: it has more than `most` bytes, or see `open_file`.
+    """
+    with open_file(path) as file:
+        content = file.read(most + 1)
+    if len(content) > most:
+        raise OSError(errno.EFBIG, f"it has more than {most:,} bytes", os.fspath(path))
+    return content
 
 
 @contextmanager
@@ -36,11 +90,22 @@ def check_no_links(folder: Path) -> None:
     """Check that no link leads out of a folder that is written into; it may come from somebody else.
 
     Raises:
-        ConfigError: one is, or the folder cannot be read.
+        ConfigError: one does, in it or in a folder in it, or there is a pipe, at which writing would wait.
+        OSError: a folder cannot be read.
     """
-    for entry in folder.iterdir() if folder.is_dir() else ():
-        if entry.is_symlink() and (len(entry.readlink().parts) > 1 or entry.readlink().name in ("", "..")):
-            raise ConfigError(
-                f"{entry} is a link to {entry.readlink()}, and writing there would leave the folder: "
-                "put the file itself there, or remove the link"
-            )
+    root = os.path.realpath(folder)
+    waiting = [root] if os.path.isdir(root) else []
+    while waiting:
+        with os.scandir(waiting.pop()) as entries:
+            for entry in entries:
+                shown = folder / os.path.relpath(entry.path, root)
+                if entry.is_symlink():
+                    if not Path(os.path.realpath(entry.path)).is_relative_to(root):
+                        raise ConfigError(
+                            f"{shown} is a link to {os.readlink(entry.path)}, and writing there would leave the "
+                            "folder: put the file itself there, or remove the link"
+                        )
+                elif entry.is_dir():
+                    waiting.append(entry.path)
+                elif not entry.is_file():
+                    raise ConfigError(f"{shown} is a device or a pipe, not a file: remove it")

@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from gem.episode.codec import same_json
 from gem.errors import ConfigError, RecordError
-from gem.files import check_no_links, replacing
+from gem.files import check_no_links, read_bytes, replacing
 from gem.packs.component_ref import ComponentRef, name_and_settings
 from gem.record import EPISODES_FILE
 from gem_eval.settings import Settings
@@ -18,6 +18,8 @@ from gem_eval.trust import check_settings
 SETTINGS, FLOORS, SUMMARY = "eval.json", "floors.jsonl", "summary.json"
 VERSION = 1
 """The version of the settings that this gem-eval writes and reads."""
+MOST_BYTES = 2**20
+"""Most bytes of settings."""
 
 OPERATIONAL = frozenset(
     {
@@ -59,7 +61,7 @@ def stored_settings(folder: Path) -> Settings:
         is_run = (folder / "metrics.jsonl").is_file()
         raise RecordError(f"{folder} does not hold an evaluation: it has no {SETTINGS}.{training if is_run else ''}")
     try:
-        content: dict[str, Any] = json.loads(path.read_bytes())
+        content: dict[str, Any] = json.loads(read_bytes(path, MOST_BYTES))
         version = content.pop("gem_eval", None)
         if version != VERSION:
             raise RecordError(f"{path} has version {version!r} of the format, and this gem-eval reads {VERSION}")

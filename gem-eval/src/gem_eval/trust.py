@@ -39,19 +39,21 @@ def check_settings(settings: Settings, folder: Path, named: Collection[str] = ()
     Args:
         settings: those of the folder.
         folder: for the message.
-        named: settings of the model that the user gave, and `"model"` if the model itself was given.
+        named: settings of the model that the user gave, `"model"` if the model itself was given, and `"--backend"`.
 
     Raises:
         RecordError: something else is named; the message says what.
     """
     advice = "give the model and its settings in this command too (--model, --base-url, --model-arg); or, "
     _refuse(str(folder), _of_model(settings.model, named), advice)
+    _refuse(str(folder), _of_backend(settings, named), "give the backend in this command too (--backend); or, ")
     _refuse(str(folder), _of_groups(settings.groups))
 
 
 def needs_trust(settings: Settings) -> bool:
     """Tell whether a folder with these settings is resumed only with `--trust`, or with the model in the command."""
-    return any(_of_model(settings.model, ())) or any(_of_groups(settings.groups))
+    found = (_of_model(settings.model, ()), _of_backend(settings, ()), _of_groups(settings.groups))
+    return any(any(each) for each in found)
 
 
 def names_in(configuration: Any) -> list[str]:
@@ -130,6 +132,11 @@ def _of_model(model: ComponentRef, named: Collection[str]) -> Iterator[str]:
     for key, value in own.items():
         if key not in named and not _is_number(value) and not ((name, key) in _PLAIN_TEXTS and isinstance(value, str)):
             yield f"the setting {reprlib.repr(key)} of the model {name!r:.{_LONGEST_NAME}}, {value!r:.{_LONGEST_NAME}}"
+
+
+def _of_backend(settings: Settings, named: Collection[str]) -> Iterator[str]:
+    if settings.backend == "ray" and "--backend" not in named:
+        yield "the backend 'ray', which starts programs, or joins those of the machine"
 
 
 def _of_groups(groups: Iterable[Group]) -> Iterator[str]:

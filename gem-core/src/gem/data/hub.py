@@ -3,6 +3,7 @@
 `datasets` keeps rows as Arrow files that it maps into memory, so processes share them.
 """
 
+import json
 import socket
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -10,9 +11,11 @@ from typing import Any, cast
 from urllib.parse import urlsplit
 from urllib.request import getproxies
 
+from gem.data.bombs import check_size
 from gem.data.place import cache_folder, how_to_get, saved_folder, split_files
 from gem.data.source import FILES, DataSource
 from gem.errors import ConfigError, DataUnavailable, MissingExtra
+from gem.files import read_bytes
 
 _CONNECT_SECONDS = 3.0
 
@@ -56,10 +59,14 @@ def read_files(files: Sequence[Path]) -> Sequence[Any]:
     """The rows of files of one kind."""
     datasets = _datasets()
     builder = files[0].name.partition(".")[2].removesuffix(".gz").rpartition(".")[2].replace("jsonl", "json")
-    paths = [str(file) for file in files]
-    return _reading(
-        files[0], lambda: datasets.load_dataset(builder, data_files=paths, split="train", cache_dir=str(cache_folder()))
-    )
+    paths, cache = [str(file) for file in files], str(cache_folder())
+
+    def load() -> Any:
+        for file in files:
+            check_size(file)
+        return datasets.load_dataset(builder, data_files=paths, split="train", cache_dir=cache)
+
+    return _reading(files[0], load)
 
 
 def read_folder(source: DataSource, folder: Path) -> Sequence[Any]:
@@ -72,6 +79,7 @@ def read_folder(source: DataSource, folder: Path) -> Sequence[Any]:
             raise ConfigError(f"the data set {source}: {folder} has the split {str(split)!r}")
         return _one_split(source, loaded, folder)
     if (folder / "README.md").is_file():
+        _reading(folder, lambda: _check_local(folder))
         cache = str(cache_folder())
         loaded = _reading(folder, lambda: _datasets().load_dataset(str(folder), source.config, cache_dir=cache))
         return _one_split(source, loaded, folder)
@@ -83,10 +91,20 @@ def read_folder(source: DataSource, folder: Path) -> Sequence[Any]:
     )
 
 
+def _check_local(folder: Path) -> None:
+    """Refuse a copy whose README has its rows somewhere else, at an address: it may come from somebody else."""
+    from huggingface_hub import DatasetCard
+
+    configurations = json.dumps(DatasetCard.load(folder / "README.md").data.to_dict().get("configs"), default=str)
+    others = folder / ".huggingface.yaml"  # which `datasets` reads in the same way
+    if "://" in configurations or (others.is_file() and b"://" in read_bytes(others)):
+        raise ConfigError(f"the rows of {folder} are not in it: its README names an address. Copy them into the folder")
+
+
 def _reading(path: Path, load: Callable[[], Any]) -> Any:
     try:
         return load()
-    except MissingExtra:
+    except (MissingExtra, ConfigError):
         raise
     except Exception as error:
         # The generic error of `datasets` has the reason as its cause.

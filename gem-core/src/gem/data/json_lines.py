@@ -4,14 +4,11 @@ import json
 import os
 import weakref
 from array import array
-from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
 from gem.errors import ConfigError
-
-_LONGEST = 64 * 2**20
-"""Most bytes of a line."""
+from gem.files import lines_of, open_file
 
 
 class JsonLines:
@@ -25,15 +22,11 @@ class JsonLines:
         self._path = path
         self._starts, self._lines = array("q"), array("q")
         start = 0
-        if not path.is_file():  # a device or a pipe may have no end
-            raise ConfigError(f"the rows in {path} cannot be read: it is not a file")
         try:
-            self._file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-            weakref.finalize(self, os.close, self._file)
-            with open(self._file, "rb", closefd=False) as file:
-                for number, line in enumerate(iter(partial(file.readline, _LONGEST + 1), b""), 1):
-                    if len(line) > _LONGEST:
-                        raise ConfigError(f"line {number} of {path} has more than {_LONGEST} bytes")
+            with open_file(path) as file:
+                self._file = os.dup(file.fileno())
+                weakref.finalize(self, os.close, self._file)
+                for number, line in enumerate(lines_of(file), 1):
                     if not line.isspace():
                         self._starts.append(start)
                         self._lines.append(number)

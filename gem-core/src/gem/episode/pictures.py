@@ -3,6 +3,7 @@
 import base64
 import binascii
 import hashlib
+import math
 import os
 import re
 from collections.abc import Callable
@@ -13,6 +14,7 @@ from msgspec.structs import replace
 
 from gem.core import Observation
 from gem.episode.episode import Episode
+from gem.files import MOST_BYTES
 
 FOLDER = "pictures"
 """The folder beside a recording."""
@@ -47,26 +49,41 @@ def with_hashes(observation: Observation, folder: Path | None = None) -> Observa
     return _each_picture(observation, hashed)
 
 
-def with_pictures(episode: Episode, folder: Path) -> Episode:
-    """The episode with the bytes of its pictures, as far as `folder` has them."""
+class Pictures:
+    """The pictures of a recording, which it has by their hashes, and episodes with the bytes of theirs.
 
-    def inline(url: str) -> str:
+    Args:
+        folder: with the bytes, as far as they are known.
+        most: bytes of all that are put into episodes, each as often as it is shown; the others stay hashes.
+    """
+
+    def __init__(self, folder: Path, most: float = math.inf) -> None:
+        self._folder = folder
+        self._left = most
+
+    def put_into(self, episode: Episode) -> Episode:
+        """The episode with the bytes of its pictures."""
+
+        def shown(observation: Observation) -> Observation:
+            return _each_picture(observation, self._inline)
+
+        return replace(episode, observation=shown(episode.observation)).each_trace(
+            lambda trace: replace(
+                trace, turns=tuple(replace(turn, observation=shown(turn.observation)) for turn in trace.turns)
+            )
+        )
+
+    def _inline(self, url: str) -> str:
         hashed = _HASHED.fullmatch(url)
-        if hashed is None or not (file := folder / hashed[1]).is_file():
+        if hashed is None or not (file := self._folder / hashed[1]).is_file():
+            return url
+        if (size := file.stat().st_size) > min(self._left, MOST_BYTES):
             return url
         content = file.read_bytes()
         if hashlib.sha256(content).hexdigest() != file.stem:  # it may come from somebody else
             return url
+        self._left -= size
         return f"data:image/{hashed[2]};base64,{base64.b64encode(content).decode()}"
-
-    def shown(observation: Observation) -> Observation:
-        return _each_picture(observation, inline)
-
-    return replace(episode, observation=shown(episode.observation)).each_trace(
-        lambda trace: replace(
-            trace, turns=tuple(replace(turn, observation=shown(turn.observation)) for turn in trace.turns)
-        )
-    )
 
 
 def _each_picture(observation: Observation, change: Callable[[str], str]) -> Observation:

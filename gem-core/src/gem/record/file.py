@@ -1,7 +1,6 @@
 """The file of a recording: appending one line per episode, and reading it."""
 
 import contextlib
-import itertools
 import json
 import os
 import stat
@@ -17,6 +16,7 @@ from gem.episode import Completion, Episode, PackVersion, Trace, Turn
 from gem.episode.codec import PREFIXES, SUGGESTIONS, content_of, decode, encode
 from gem.episode.pictures import FOLDER, with_hashes
 from gem.errors import PackError, RecordError, UnknownId
+from gem.files import read_lines
 from gem.packs.component_ref import ComponentRef
 from gem.packs.hookspecs import API_VERSION
 from gem.packs.registry import registry
@@ -158,15 +158,9 @@ def read(path: str | os.PathLike[str]) -> Iterator[Episode]:
         OSError: the file cannot be read.
     """
     path = recording_at(path)
-    with open(path, "rb") as file:
-        for number in itertools.count(1):
-            # Anything else is not an episode, and may be a device without line ends.
-            begins = file.peek(1)[:1]
-            line = file.readline(-1 if begins == b"{" else 100)
-            if not line:
-                return
-            if begins != b"{" or not _is_torn(line):
-                yield decode(line, f"{path}, line {number}")
+    for number, line in enumerate(read_lines(path), start=1):
+        if not line.startswith(b"{") or not _is_torn(line):
+            yield decode(line, f"{path}, line {number}")
 
 
 def recording_at(path: str | os.PathLike[str]) -> Path:
@@ -177,9 +171,8 @@ def recording_at(path: str | os.PathLike[str]) -> Path:
 def torn_bytes(path: str | os.PathLike[str]) -> int:
     """The length of a torn line at the end of the file, in bytes; 0 if there is none."""
     last = b""
-    with open(recording_at(path), "rb") as file:
-        for last in file:  # noqa: B007 - the last line is what is wanted
-            pass
+    for last in read_lines(recording_at(path)):  # noqa: B007 - the last line is what is wanted
+        pass
     return len(last) if _is_torn(last) else 0
 
 

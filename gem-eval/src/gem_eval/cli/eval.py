@@ -197,6 +197,7 @@ def _resumed(ctx: click.Context, given: dict[str, Any]) -> Settings:
         kept["model"] = {"name": name, **own, **changed}
         named = set(changed)
     kept |= {name: given[name] for name in ("num_envs", "backend") if given[name] is not None}
+    named |= {"--backend"} if given["backend"] else set()
     kept["floors"] = kept["floors"] and not given["no_floors"]
     kept["budget"] |= _budget(given)
     settings = make_settings(**kept)

@@ -9,7 +9,7 @@ import click
 from gem.cli.options import as_json
 from gem.cli.output import echo, print_json, stray_prints_to_stderr
 from gem.episode import Episode
-from gem.episode.pictures import FOLDER, with_pictures
+from gem.episode.pictures import FOLDER, Pictures
 from gem.errors import RecordError
 from gem.record import recording_at
 from gem_eval.cli.recordings import Replayed, count, note, numbered
@@ -76,8 +76,9 @@ def _reader(out: Path, format_: ExportFormat) -> str:
 
 def _records(replayed: Sequence[Replayed]) -> Iterator[tuple[str, Episode]]:
     for each in replayed:
+        pictures = Pictures(recording_at(each.path).with_name(FOLDER))
         for number, record in each.of(numbered(each.path)):
-            yield f"{each.path}:{number}", with_pictures(record, recording_at(each.path).with_name(FOLDER))
+            yield f"{each.path}:{number}", pictures.put_into(record)
 
 
 def _nothing(export: Export, replayed: Sequence[Replayed]) -> str:

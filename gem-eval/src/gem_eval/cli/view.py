@@ -11,6 +11,7 @@ import click
 
 from gem.cli.output import echo
 from gem.errors import ConfigError, GemError
+from gem.files import replacing
 from gem.http.pages import refusal_of_page
 from gem_eval.view import page_of, run_of
 
@@ -62,9 +63,9 @@ def view(*, runs: Sequence[Path], out: Path, episodes: int, serve: bool, port: i
     """
     page = _page(runs, episodes)
     if not serve:
-        out.parent.mkdir(parents=True, exist_ok=True)
-        out.write_text(page, encoding="utf-8")
-        echo(f"{out}: {len(page.encode()) / 1e6:.1f} MB; open it in a browser")
+        with replacing(out) as file:  # the folder may come from somebody else: no link is followed
+            size = file.write(page.encode())
+        echo(f"{out}: {size / 1e6:.1f} MB; open it in a browser")
         if open_it:
             webbrowser.open(out.resolve().as_uri())
         return

@@ -10,6 +10,8 @@ from typing import Any, cast
 
 from msgspec import Struct
 
+from gem.files import read_lines
+
 
 class Point(Struct, frozen=True):
     """A value at a step, from `low` to `high`, its 95% interval; None where it has none."""
@@ -43,14 +45,13 @@ def curves(lines: Iterable[Mapping[str, Any]]) -> Curves:
 
 def read_metrics(path: Path) -> Iterator[Mapping[str, Any]]:
     """The objects in a file of metrics; a run that is going on may have written half of the last one."""
-    with path.open("rb") as file:
-        for line in file:
-            try:
-                found = json.loads(line)
-            except (ValueError, RecursionError):  # it may come from somebody else
-                continue
-            if isinstance(found, dict):
-                yield cast("Mapping[str, Any]", found)
+    for line in read_lines(path):
+        try:
+            found = json.loads(line)
+        except (ValueError, RecursionError):  # it may come from somebody else
+            continue
+        if isinstance(found, dict):
+            yield cast("Mapping[str, Any]", found)
 
 
 def smooth(points: Sequence[Point], window: int) -> list[Point]:

@@ -10,8 +10,9 @@ from typing import Any
 from gem import seeding
 from gem.episode import Episode
 from gem.episode.codec import decode, to_json
-from gem.episode.pictures import FOLDER, with_pictures
+from gem.episode.pictures import FOLDER, Pictures
 from gem.errors import RecordError
+from gem.files import open_file, read_bytes, read_lines
 from gem.record import read, torn_bytes
 from gem_eval.results import item_of
 from gem_eval.results.curves import curves, read_metrics, thinned
@@ -23,6 +24,8 @@ DEMONSTRATIONS = "demonstrations.jsonl"
 SUMMARY = "summary.json"
 MOST_BYTES = 2**20
 """Most bytes of settings and of a summary that are shown."""
+MOST_OF_PICTURES = 32 * 2**20
+"""Most bytes of pictures in a page, each as often as it is shown."""
 FACTS = ("config.toml", EVALUATION, SUMMARY)
 """Files of a folder that are shown as they are."""
 MOST_POINTS = 1000
@@ -70,26 +73,23 @@ def run_of(path: Path, *, most: int | None = None) -> Run:
 
 def _episodes(path: Path, most: int | None, *, over_time: bool = False) -> dict[str, Any]:
     next(read(path), None)  # says what is wrong with a file that is something else
-    with path.open("rb") as lines:
-        recorded = sum(1 for _ in lines) - bool(torn_bytes(path))
+    recorded = sum(1 for _ in read_lines(path)) - bool(torn_bytes(path))
     if most is None or recorded <= most:
         chosen = set(range(recorded))
     elif over_time:
         chosen = {index * recorded // most for index in range(most)}
     else:
         chosen = _same_items(path, recorded, most)
-    with path.open("rb") as lines:  # only what is shown is parsed: a recording may be large
-        records = (decode(line, f"{path}, line {number + 1}") for number, line in enumerate(lines) if number in chosen)
-        return {
-            "episodes": [_episode(with_pictures(record, path.with_name(FOLDER))) for record in records],
-            "recorded": recorded,
-        }
+    # Only what is shown is parsed: a recording may be large.
+    shown = ((number, line) for number, line in enumerate(read_lines(path), start=1) if number - 1 in chosen)
+    records = (decode(line, f"{path}, line {number}") for number, line in shown)
+    pictures = Pictures(path.with_name(FOLDER), MOST_OF_PICTURES)
+    return {"episodes": [_episode(pictures.put_into(record)) for record in records], "recorded": recorded}
 
 
 def _same_items(path: Path, recorded: int, most: int) -> set[int]:
     """The lines of so many episodes, of items that are the same in every recording that holds them."""
-    with path.open("rb") as lines:
-        ranked = [(_rank(line), index) for index, line in enumerate(itertools.islice(lines, recorded))]
+    ranked = [(_rank(line), index) for index, line in enumerate(itertools.islice(read_lines(path), recorded))]
     return {index for _, index in heapq.nsmallest(most, ranked)}
 
 
@@ -131,7 +131,7 @@ def _summarised(path: Path, kind: str) -> dict[str, Any]:
     results: list[dict[str, Any]] = []
     floors: dict[str, float | None] = {}
     try:
-        summary: Any = json.loads((path / SUMMARY).read_bytes()) if (path / SUMMARY).is_file() else {}
+        summary: Any = json.loads(read_bytes(path / SUMMARY, MOST_BYTES)) if (path / SUMMARY).is_file() else {}
         if kind == "evaluation":
             results = [_result(each) for each in summary.get("ids", ())]
         if kind == "training":
@@ -170,6 +170,6 @@ def _facts(path: Path) -> dict[str, str]:
     for name in FACTS:
         file = path / name
         if file.is_file():
-            with file.open("rb") as content:
+            with open_file(file) as content:
                 facts[name] = content.read(MOST_BYTES).decode("utf-8", errors="replace")
     return facts

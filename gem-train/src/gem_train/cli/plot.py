@@ -36,6 +36,8 @@ def plot(runs: tuple[Path, ...], metric: str, window: int, out: Path | None, as_
     picture = out or Path(f"{metric.replace('/', '-').replace(':', '-')}.png")
     if picture.suffix not in (".png", ".svg", ".pdf"):
         raise ConfigError(f"--out {picture}: a picture is a .png, .svg or .pdf")
+    if not picture.parent.is_dir():
+        raise ConfigError(f"cannot write {picture}: No such file or directory")
     try:
         plot_groups(picture, groups, metric, window)
     except OSError as error:

@@ -1,6 +1,7 @@
 """Sources of settings, later ones over earlier ones: files, `--set KEY=VALUE`, and their validation."""
 
 import json
+import re
 import tomllib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -10,9 +11,15 @@ import tomli_w
 from pydantic import BaseModel, ValidationError
 
 from gem.errors import ConfigError, did_you_mean
+from gem.files import read_bytes
 from gem_train.config.sections import RunConfig
 
 AnyConfig = TypeVar("AnyConfig", bound=RunConfig)
+MOST_BYTES = 2**18
+"""Most bytes of a file of settings, which may be that of somebody else's run."""
+_PART = r"""(?:[\w-]++|"(?:[^"\\\n]|\\.)*+"|'[^'\n]*+')"""
+_LONG_KEY = re.compile(rf"(?<![\w-]){_PART}(?:[ \t]*+\.[ \t]*+{_PART}){{50}}")
+"""A key of so many parts that tomllib takes gigabytes: its memory is the square of their number."""
 
 
 def flat(settings: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
@@ -60,12 +67,16 @@ def read_toml(path: Path) -> dict[str, Any]:
         ConfigError: it cannot be read, or is not TOML.
     """
     try:
-        return tomllib.loads(path.read_text("utf-8"))
+        text = read_bytes(path, MOST_BYTES).decode()
     except OSError as error:
         raise ConfigError(f"cannot read the config file {path}: {error.strerror}") from error
     except UnicodeDecodeError as error:
         raise ConfigError(f"{path} is not TOML: it is not UTF-8 text (byte {error.start})") from error
-    except tomllib.TOMLDecodeError as error:
+    if _LONG_KEY.search(text):
+        raise ConfigError(f"{path} is not a config file: a key has more than 50 parts")
+    try:
+        return tomllib.loads(text)
+    except ValueError as error:  # of tomllib, or of Python for a number of thousands of digits
         raise ConfigError(f"{path} is not TOML: {error}") from error
     except RecursionError as error:
         raise ConfigError(f"{path} is not a config file: its values are nested too deeply") from error

@@ -1,5 +1,6 @@
 """A model and its tokenizer, on a device."""
 
+import os
 from collections.abc import Iterable
 from pathlib import Path
 from pickle import UnpicklingError
@@ -18,14 +19,18 @@ from transformers import (
 
 from gem.episode import Episode
 from gem.errors import ConfigError
+from gem.files import open_file
 from gem_train.learning.kernels import AUTO
 from gem_train.learning.recomputation import without_dropout
 from gem_train.models.checks import use_packed_attention
 from gem_train.models.devices import find_device
-from gem_train.models.lora import check_adapter, has_adapter
+from gem_train.models.lora import base_of, check_adapter, has_adapter
 from gem_train.models.tiny import tiny_model, tiny_tokenizer
 from gem_train.runs.checkpoints import model_folder
+from gem_train.runs.files import check_stored
 
+_MOST_BYTES = 2**27
+"""Most bytes of a config, a template or a tokenizer; the largest tokenizers have a quarter of it."""
 DType = Literal["float32", "bfloat16"]
 """Type of the arithmetic, or of the weights."""
 
@@ -101,6 +106,7 @@ def load_model(
         check_adapter(Path(name))
         name = str(Path(name).absolute())  # an adapter keeps the name of its base
     try:
+        _check_files(Path(name))
         _check_kernels(name)
         tokenizer = _tokenizer(name)
         model = AutoModelForCausalLM.from_pretrained(name, dtype=torch.float32, trust_remote_code=False)
@@ -109,16 +115,26 @@ def load_model(
     return _prepared(cast("PreTrainedModel", model), tokenizer, target, dtype, weights, attention)
 
 
+def _check_files(folder: Path) -> None:
+    """Refuse files of a folder that would be read whole and have no end, or are larger than they look."""
+    for file in folder.glob("*") if folder.is_dir() else ():
+        if file.suffix == ".bin":
+            check_stored(file)
+        elif file.suffix in (".json", ".jinja", ".model", ".txt"):
+            with open_file(file) as opened:
+                if os.fstat(opened.fileno()).st_size > _MOST_BYTES:
+                    raise ValueError(f"{file.name} has more than {_MOST_BYTES:,} bytes")
+
+
 def _check_kernels(name: str) -> None:
     """Refuse a config that names a kernel of the hub, which transformers fetches and runs: `ValueError`."""
-    if not Path(name, "adapter_config.json").is_file():
-        layers: list[Any] = [PretrainedConfig.get_config_dict(name)[0]]
-        while layers:
-            layer = layers.pop()
-            for key, value in cast("dict[str, Any]", layer).items() if isinstance(layer, dict) else ():
-                layers.append(value)
-                if key.endswith("attn_implementation") and "/" in str(value):
-                    raise ValueError(f"its config names the kernel {value!r}, which is code of the hub")
+    layers: list[Any] = [PretrainedConfig.get_config_dict(base_of(Path(name)) or name)[0]]
+    while layers:
+        layer = layers.pop()
+        for key, value in cast("dict[str, Any]", layer).items() if isinstance(layer, dict) else ():
+            layers.append(value)
+            if key.endswith("attn_implementation") and "/" in str(value):
+                raise ValueError(f"its config names the kernel {value!r}, which is code of the hub")
 
 
 def make_tiny(

@@ -10,12 +10,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gem import seeding
-from gem.errors import ConfigError, MissingExtra
+from gem.errors import ConfigError, MissingExtra, one_line
+from gem.files import read_bytes
 from gem_train.config.sections import LoraConfig
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
+CONFIG = "adapter_config.json"
+"""The settings of an adapter, in its folder."""
 ADAPTER = "default"
 """The adapter's, which transformers and peft choose where they are given none."""
 
@@ -25,18 +28,38 @@ def check_adapter(folder: Path) -> None:
 
     Raises:
         MissingExtra: peft is not installed.
-        ConfigError: the base was a folder, and is not there any more.
+        ConfigError: the base was a folder, and is not there any more; or see `base_of`.
     """
-    file = folder / "adapter_config.json"
-    if not file.is_file():
+    base = base_of(folder)
+    if base is None:
         return
     check_peft()
-    base = str(json.loads(file.read_text("utf-8"))["base_model_name_or_path"])
     if Path(base).is_absolute() and not (Path(base) / "config.json").is_file():
         raise ConfigError(
             f"the adapter in {folder} belongs to the model in {base}, which is not there; if it has moved, write its "
-            f"new place into {file} as base_model_name_or_path"
+            f"new place into {folder / CONFIG} as base_model_name_or_path"
         )
+
+
+def base_of(folder: Path) -> str | None:
+    """The model below the adapter in a folder: a folder, or a name on the Hugging Face hub; None without an adapter.
+
+    Raises:
+        ConfigError: its settings are damaged, or name modules to import, and it may come from somebody else.
+    """
+    file = folder / CONFIG
+    if not file.is_file():
+        return None
+    try:
+        settings = json.loads(read_bytes(file, 2**20))
+        base = settings["base_model_name_or_path"]
+        imports = bool(settings.get("megatron_config"))  # peft imports the module megatron_core, whatever that is
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
+        raise ConfigError(f"{file} is not that of an adapter: {one_line(error)}") from error
+    if imports or not isinstance(base, str):
+        wrong = "its megatron_core is a module to import" if imports else f"its base is {base!r:.80}"
+        raise ConfigError(f"{file} is not that of an adapter that GEM loads: {wrong}")
+    return base
 
 
 def check_peft() -> None:

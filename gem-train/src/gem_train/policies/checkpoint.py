@@ -15,6 +15,9 @@ from gem_train.models.loading import load_model
 from gem_train.policies.with_tokens import WithTokens
 from gem_train.runs.checkpoints import holds_model, model_folder, run_of
 
+_KEPT = ("model", "device", "dtype", "weights", "threads", "rollout", "engine")
+"""Settings of a run that say how its model is played."""
+
 
 def checkpoint_policy(
     path: str = "",
@@ -65,10 +68,6 @@ def checkpoint_policy(
 
 
 def _settings_of(run: Path) -> dict[str, Any]:
-    """The settings of a training run; of a run of `gemx sft`, those that say how its model is played."""
+    """Those settings of a run that say how its model is played; others may name code, such as an algorithm."""
     settings = read_toml(run / "config.toml")
-    if "data" not in settings:
-        return settings
-    shown = {name: settings["rollout"][name] for name in ("history", "template_kwargs")}
-    kept = {name: settings[name] for name in ("model", "device", "dtype", "weights", "threads") if name in settings}
-    return {"id": "any", **kept, "rollout": shown}
+    return {"id": "any", **{name: settings[name] for name in _KEPT if name in settings}}

@@ -15,12 +15,11 @@ from gem_train.engines.sampler import Sampler
 from gem_train.engines.settings import VLLMSettings
 from gem_train.models.devices import find_device
 from gem_train.models.loading import DType, load_model, load_tokenizer
+from gem_train.models.lora import base_of
 from gem_train.policies.with_tokens import WithTokens
 from gem_train.preflight import check_engine, check_model
 from gem_train.runs.checkpoints import model_folder
 
-ADAPTER = "adapter_config.json"
-"""File in the folder of a model that is an adapter over another."""
 _PLAY = "max_new_tokens", "history", "template_kwargs"
 """Settings of `rollout` among those of a policy."""
 
@@ -80,7 +79,7 @@ def _policy(
     kind: DType = dtype if dtype != "auto" else "float32" if find_device(place).type == "cpu" else "bfloat16"
     logging.disable_progress_bar()  # the caller shows its own progress
     folder = model_folder(model)
-    if engine == "vllm" and not (Path(folder) / ADAPTER).is_file():
+    if engine == "vllm" and base_of(Path(folder)) is None:
         sampler = _read_by_vllm(folder, config, kind, temperature, seed)
     else:
         loaded = load_model(model, device="cpu" if engine == "vllm" else place, dtype=kind, weights=kind)

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 from gem.errors import ConfigError
+from gem.files import read_bytes
 
 BEST = "best.json"
 """File in `checkpoint/`: `{"step": …, "success": …, "return": …}` of the best checkpoint so far."""
@@ -23,7 +24,7 @@ def step_of(checkpoint: Path) -> int:
 def best_checkpoint(run: Path) -> tuple[Path, float, float] | None:
     """The checkpoint with the best batches before it, their mean success and their mean return; None if not known."""
     try:
-        best = json.loads((run / "checkpoint" / BEST).read_text("utf-8"))
+        best = json.loads(read_bytes(run / "checkpoint" / BEST, 2**20))
         path = run / "checkpoint" / f"step-{best['step']}"
     except (OSError, ValueError):
         return None

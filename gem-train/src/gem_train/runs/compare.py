@@ -18,7 +18,7 @@ from gem_eval.results.intervals import student_t
 from gem_train.config.sources import flat, read_toml
 from gem_train.config.training import may_change
 from gem_train.runs.checkpoints import run_of
-from gem_train.runs.files import read_lines
+from gem_train.runs.files import read_objects
 
 _NAMES = ("id", "algorithm", "model")
 """Settings whose values speak for themselves."""
@@ -113,7 +113,7 @@ def read_run(path: Path) -> RunData:
     for name, least, most in (("seed", 0, SEEDS - 1), ("steps", 1, _MOST_STEPS)):
         check_int(f"{name} in {folder / 'config.toml'}", settings.get(name), least, most)
     try:
-        found = curves(read_lines(metrics) if metrics.is_file() else ())
+        found = curves(read_objects(metrics) if metrics.is_file() else ())
     except (OSError, ValueError, RecursionError) as error:
         raise ConfigError(f"cannot read {metrics}: {error}") from error
     if not any("train" in by_phase for by_phase in found.values()):

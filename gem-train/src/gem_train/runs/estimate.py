@@ -3,7 +3,6 @@
 Weights are not read; only the config of the model is.
 """
 
-import json
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, cast
 
@@ -21,6 +20,7 @@ from gem_train.engines.noise import draw
 from gem_train.engines.settings import HFSettings
 from gem_train.learning.kernels import Kernel, sdpa, shape_of, varlen
 from gem_train.learning.simulation import Allocated, Passes, simulate
+from gem_train.models.lora import base_of
 from gem_train.models.tiny import tiny_model, tiny_tokenizer
 from gem_train.runs.checkpoints import model_folder
 
@@ -163,9 +163,7 @@ def _config_of(config: RunConfig) -> PretrainedConfig:
         engine = config.rollout.engine if isinstance(config, TrainConfig) else "hf"
         return tiny_model(tiny_tokenizer([]), 0, ENGINES[engine].tiny_head_dim).config
     name = model_folder(config.model)
-    adapter = Path(name) / "adapter_config.json"
-    if adapter.is_file():
-        name = str(json.loads(adapter.read_text("utf-8"))["base_model_name_or_path"])
+    name = base_of(Path(name)) or name
     try:
         return cast("PretrainedConfig", AutoConfig.from_pretrained(name, trust_remote_code=False))
     except (OSError, ValueError) as error:

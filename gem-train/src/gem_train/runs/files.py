@@ -3,24 +3,26 @@
 import json
 import math
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from pickle import UnpicklingError
+from typing import Any, cast
+from zipfile import ZIP_STORED, BadZipFile, ZipFile
 
-from gem.files import replacing
+from gem.files import open_file, read_lines, replacing
 
 
-def read_lines(path: Path) -> list[dict[str, Any]]:
+def read_objects(path: Path) -> Iterator[dict[str, Any]]:
     """The objects of a JSONL file; a last line that was cut off is left out, and a missing file has no lines.
 
     `ValueError` if a line is not an object.
     """
-    if not path.exists():
-        return []
-    lines = [json.loads(line) for line in path.read_text("utf-8").splitlines(keepends=True) if line.endswith("\n")]
-    if not all(isinstance(line, dict) for line in lines):
-        raise ValueError("a line is not an object")
-    return lines
+    for line in read_lines(path) if path.exists() else ():
+        if line.endswith(b"\n"):
+            found = json.loads(line)
+            if not isinstance(found, dict):
+                raise ValueError("a line is not an object")
+            yield cast("dict[str, Any]", found)
 
 
 def write_lines(path: Path, lines: Iterable[Mapping[str, Any]]) -> None:
@@ -46,6 +48,22 @@ def write(path: Path, content: bytes) -> None:
         file.write(content)
         file.flush()
         os.fsync(file.fileno())
+
+
+def check_stored(path: Path) -> None:
+    """Check that a file for `torch.load` is as `torch.save` writes them: a few compressed bytes may be gigabytes.
+
+    Raises:
+        UnpicklingError: parts of it are compressed.
+        OSError: it is a device or a pipe, or cannot be read.
+    """
+    with open_file(path) as file:
+        try:
+            parts = ZipFile(file).infolist()
+        except BadZipFile:  # the older format, or something else, which `torch.load` says
+            return
+    if any(part.compress_type != ZIP_STORED for part in parts):
+        raise UnpicklingError("parts of it are compressed, which PyTorch does not do")
 
 
 def sync(path: Path) -> None:

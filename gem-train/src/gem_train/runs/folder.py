@@ -29,15 +29,15 @@ from safetensors import SafetensorError
 
 from gem.episode import Episode
 from gem.errors import ConfigError, TrainingStopped, one_line
-from gem.files import check_no_links
+from gem.files import check_no_links, read_bytes, read_lines
 from gem.record import Recorder, read
 from gem_train.config.sections import LogConfig
-from gem_train.config.sources import flat, read_toml
+from gem_train.config.sources import MOST_BYTES, flat, read_toml
 from gem_train.config.training import may_change
 from gem_train.distributed.world import ALONE, World
 from gem_train.models.loading import LoadedModel, saved_weights
 from gem_train.runs.checkpoints import BEST, best_checkpoint, checkpoints, step_of
-from gem_train.runs.files import append_line, read_lines, sync, write, write_json, write_lines
+from gem_train.runs.files import append_line, check_stored, read_objects, sync, write, write_json, write_lines
 from gem_train.runs.memory import enough_memory, is_out_of_memory
 from gem_train.runs.metric_logs import MetricLogs
 
@@ -67,8 +67,7 @@ class RunFolder:
         self._recorder: Recorder | None = None
         self._finished_steps: int | None = None
         """Number of steps that the finished run in the folder was to make; None without one."""
-        for folder in (path, path / "checkpoint"):
-            check_no_links(folder)
+        check_no_links(path)
         if (path / "config.toml").exists():
             if self.newest_checkpoint() is not None or (path / "summary.json").exists():
                 steps = self._check_same_run(read_toml(path / "config.toml"))
@@ -151,7 +150,7 @@ class RunFolder:
             return None
         path = self.path / "summary.json"
         try:
-            return parse(path.read_text("utf-8"))
+            return parse(read_bytes(path, MOST_BYTES).decode())
         except (ValueError, TypeError, LookupError, AttributeError) as error:
             raise ConfigError(
                 f"{path} is damaged, it is not the summary of a run ({one_line(error)}): remove it, and the same "
@@ -173,6 +172,7 @@ class RunFolder:
         if checkpoint is None:
             return None
         try:
+            check_stored(checkpoint / "state.pt")
             state: dict[str, Any] = torch.load(checkpoint / "state.pt", weights_only=True)
         except (OSError, RuntimeError, EOFError, UnpicklingError) as error:
             raise ConfigError(
@@ -188,7 +188,7 @@ class RunFolder:
 
     def metrics(self, phase: str) -> list[dict[str, Any]]:
         """The metrics that were written for a phase; every process of the run must ask for them."""
-        lines = self._world.first(lambda: read_lines(self._metrics))
+        lines = self._world.first(lambda: list(read_objects(self._metrics)))
         return [line for line in lines if line["phase"] == phase]
 
     def write_metrics(self, phase: str, step: int, values: Mapping[str, float]) -> None:
@@ -278,12 +278,11 @@ class RunFolder:
             metrics: list[dict[str, Any]] = []
             episodes: list[bytes] = []
             if step is not None:
-                metrics = [line for line in read_lines(self._metrics) if _is_before(line, step)]
+                metrics = [line for line in read_objects(self._metrics) if _is_before(line, step)]
                 if self._episodes.exists():
-                    with self._episodes.open("rb") as lines:
-                        # One record per line, except that `read` leaves out a last line that was cut off.
-                        pairs = zip(read(self._episodes), lines, strict=False)
-                        episodes = [line for record, line in pairs if _is_before(record.labels, step)]
+                    # One record per line, except that `read` leaves out a last line that was cut off.
+                    pairs = zip(read(self._episodes), read_lines(self._episodes), strict=False)
+                    episodes = [line for record, line in pairs if _is_before(record.labels, step)]
             write_lines(self._metrics, metrics)
             if self._episodes.exists():
                 write(self._episodes, b"".join(episodes))

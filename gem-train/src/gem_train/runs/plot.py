@@ -8,6 +8,8 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
+from gem.cli.output import printable
+from gem.files import replacing
 from gem_eval.results import Result
 from gem_eval.results.curves import Point, curves, smooth
 from gem_train.runs.compare import Group
@@ -67,7 +69,8 @@ def plot_groups(path: Path, groups: Sequence[Group], metric: str, window: int) -
     for index, group in enumerate(groups):
         colour, style = _COLOURS[index % len(_COLOURS)], _STYLES[index // len(_COLOURS) % len(_STYLES)]
         curve, count = group.curve(metric, window), len(group.runs)
-        label = f"{group.label} ({count} seeds)" if count > 1 else group.label
+        name = printable(group.label).replace("$", r"\$")  # of settings that may come from somebody else
+        label = f"{name} ({count} seeds)" if count > 1 else name
         _draw(axes, curve, color=colour, linestyle=style, linewidth=1.8, label=label)
         if count >= _ENOUGH_SEEDS:
             low, high = ([getattr(point, name) for point in curve] for name in ("low", "high"))
@@ -86,7 +89,8 @@ def plot_groups(path: Path, groups: Sequence[Group], metric: str, window: int) -
     else:
         figure.set_size_inches(11, 4.5 + 0.16 * max(0, len(groups) - 18))
         figure.legend(loc="outside right upper", fontsize=8)
-    figure.savefig(path)
+    with replacing(path) as file:
+        figure.savefig(file, format=path.suffix.removeprefix("."))
 
 
 def _figure(title: str, ylabel: str) -> tuple[Figure, Axes]:

@@ -1,0 +1,91 @@
+"""Files and folders that may come from somebody else: what has no end is not read, and no link is written through."""
+
+import gzip
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from gem.data.bombs import check_size
+from gem.errors import ConfigError
+from gem.files import MOST_BYTES, check_no_links, read_bytes, read_lines, replacing
+
+
+def sparse(path: Path, begin: bytes = b"{") -> Path:
+    """A file of a few blocks that claims 20 GB."""
+    with path.open("wb") as file:
+        file.write(begin)
+        file.truncate(20 << 30)
+    return path
+
+
+@pytest.mark.parametrize("read", [lambda path: list(read_lines(path)), read_bytes])
+def test_a_pipe_a_device_and_a_file_without_end_are_refused(read: Callable[[Path], object], tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "device").symlink_to("/dev/zero")
+    for name in ("pipe", "device"):
+        with pytest.raises(OSError, match=f"it is a device or a pipe, not a file: .*{name}"):
+            read(tmp_path / name)
+    with pytest.raises(OSError, match=f"has more than {MOST_BYTES:,} bytes: .*endless"):
+        read(sparse(tmp_path / "endless"))
+    with pytest.raises(IsADirectoryError):
+        read(tmp_path)
+
+
+def test_a_folder_has_no_link_out_of_it_at_any_depth_and_no_pipe(tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    inner = folder / "tensorboard" / "train"
+    inner.mkdir(parents=True)
+    (folder / "best").symlink_to("tensorboard/train")
+    (inner / "again").symlink_to(inner)
+    check_no_links(folder)
+    check_no_links(tmp_path / "none")
+    for target in (tmp_path / "else", "../../..", "../../../else"):
+        (inner / "out").symlink_to(target)
+        with pytest.raises(ConfigError, match=r"tensorboard/train/out is a link to .*, and writing there would leave"):
+            check_no_links(folder)
+        (inner / "out").unlink()
+    os.mkfifo(inner / "pipe")
+    with pytest.raises(ConfigError, match="tensorboard/train/pipe is a device or a pipe, not a file: remove it"):
+        check_no_links(folder)
+
+
+def test_replacing_a_link_leaves_what_it_points_to(tmp_path: Path) -> None:
+    (tmp_path / "target").write_text("old")
+    (tmp_path / "link").symlink_to("target")
+    with replacing(tmp_path / "link") as file:
+        file.write(b"new")
+    assert [(tmp_path / name).read_text() for name in ("target", "link")] == ["old", "new"]
+
+
+def test_rows_that_are_far_larger_than_their_file_are_refused(tmp_path: Path) -> None:
+    row = b'{"question": "1+1", "answer": "2"}\n'
+    good, bomb, line = (tmp_path / f"{name}.jsonl.gz" for name in ("good", "bomb", "line"))
+    good.write_bytes(gzip.compress(row * 100_000))
+    bomb.write_bytes(gzip.compress(row * 3_000_000, compresslevel=9))
+    line.write_bytes(gzip.compress(b"a" * (MOST_BYTES + 1)))
+    check_size(good)
+    for path in (bomb, sparse(tmp_path / "hole.csv"), sparse(tmp_path / "empty.json", b"")):
+        with pytest.raises(ConfigError, match="bytes on the disk, and would be at least"):
+            check_size(path)
+    with pytest.raises(OSError, match="a line has more than"):
+        check_size(line)
+    (tmp_path / "wide.csv").write_text("a," * 10_001)
+    with pytest.raises(ConfigError, match="more than 10,000 columns"):
+        check_size(tmp_path / "wide.csv")
+
+
+@pytest.mark.full  # needs pyarrow
+def test_a_parquet_file_is_refused_by_its_size_before_compression_and_by_its_rows(tmp_path: Path) -> None:
+    import pyarrow
+    from pyarrow import parquet
+
+    large, many = tmp_path / "large.parquet", tmp_path / "many.parquet"
+    parquet.write_table(pyarrow.table({"a": ["a" * 2**27]}), large, compression="zstd", use_dictionary=False)
+    parquet.write_table(pyarrow.table({"a": pyarrow.array([7] * 10**6)}), many)
+    for path in (large, many):
+        with pytest.raises(ConfigError, match="bytes on the disk, and would be at least"):
+            check_size(path)
+    parquet.write_table(pyarrow.table({"a": [str(number) for number in range(1000)]}), large)
+    check_size(large)
