@@ -83,6 +83,7 @@ def test_weights_of_a_few_bytes_that_unpack_to_gigabytes_are_refused(tmp_path: P
     (tmp_path / "config.json").write_text(json.dumps({"model_type": "qwen3"}))
     with pytest.raises(ConfigError, match="parts of it are compressed, which PyTorch does not do"):
         load_model(str(tmp_path), device="cpu")
+    (tmp_path / "pytorch_model.bin").unlink()
     os.truncate(tmp_path / "config.json", 20 << 30)
     with pytest.raises(ConfigError, match=r"config\.json has more than 134,217,728 bytes"):
         load_model(str(tmp_path), device="cpu")

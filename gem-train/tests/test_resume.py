@@ -291,3 +291,32 @@ def test_gemx_train_names_the_code_of_its_file_before_it_starts(tmp_path):
     done = CliRunner().invoke(main, ["train", "--config", str(file), "--out", str(tmp_path / "run")])
     assert done.exit_code == 1
     assert done.stderr.splitlines()[0] == f"{file} names the code at 'lab.missing:teach'."
+
+
+def test_the_algorithm_of_a_config_file_is_named_before_it_is_imported(tmp_path: Path) -> None:
+    file = tmp_path / "mine.toml"
+    file.write_text('id = "core:Echo-v0"\nmodel = "tiny"\nalgorithm = "lab.missing:Own"\n')
+    done = CliRunner().invoke(main, ["train", "--config", str(file), "--out", str(tmp_path / "run")])
+    assert done.exit_code == 1
+    assert done.stderr.splitlines()[0] == f"{file} names the code at 'lab.missing:Own'."
+
+
+def test_nothing_is_written_through_a_link_inside_the_logs_of_a_run_folder(tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "run" / "tensorboard").mkdir(parents=True)
+    (tmp_path / "run" / "tensorboard" / "train").symlink_to(tmp_path / "elsewhere")
+    words = [
+        "core:Echo-v0",
+        "--model",
+        "tiny",
+        "--steps",
+        "1",
+        "--set",
+        "warmup.steps=0",
+        "--out",
+        str(tmp_path / "run"),
+    ]
+    done = CliRunner().invoke(main, ["train", *words])
+    assert done.exit_code == 1
+    assert "tensorboard/train is a link to" in done.stderr
+    assert list((tmp_path / "elsewhere").iterdir()) == []

@@ -1,7 +1,7 @@
 """The options and the course of the commands that train: `gemx train` and `gemx sft`."""
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -67,6 +67,18 @@ def run_options(command: Callable[..., None]) -> Callable[..., None]:
     return called
 
 
+def sources(asked: Asked, options: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """The sources of the settings. What the file names is printed first: to read them, an algorithm is imported."""
+    # Imported here: --help should not wait for them.
+    from gem_eval.trust import names_in
+    from gem_train.config.sources import given_sources
+
+    found = given_sources(asked.file, options, asked.settings)
+    if asked.file is not None and (used := names_in(found[0])):
+        echo(f"{asked.file} names {', '.join(used)}.", fg="yellow", err=True)
+    return found
+
+
 def carry_out(config: RunConfig, name: str, check: Callable[[Any, Path], None], entry_point: str, asked: Asked) -> None:
     """Do what a command is asked for: show the settings, estimate the memory, or carry out the run.
 
@@ -86,12 +98,6 @@ def carry_out(config: RunConfig, name: str, check: Callable[[Any, Path], None], 
         else:
             echo(to_toml(config), nl=False)
         return
-    if asked.file is not None:
-        from gem_eval.trust import names_in
-        from gem_train.config.sources import read_toml
-
-        if used := names_in(read_toml(asked.file)):
-            echo(f"{asked.file} names {', '.join(used)}.", fg="yellow", err=True)
     if asked.estimate is None:
         with stray_prints_to_stderr():
             check(config, asked.out or Path("runs"))

@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from gem_train.cli.run import MODEL, Asked, RunCommand, carry_out, run_options
+from gem_train.cli.run import MODEL, Asked, RunCommand, carry_out, run_options, sources
 
 
 @click.command(cls=RunCommand)
@@ -30,11 +30,10 @@ def sft(asked: Asked, **given: Any) -> None:
     gemx sft --recording episodes.jsonl --successful --model Qwen/Qwen3-1.7B
     """
     # Imported here: --help should not wait for them.
-    from gem_train.config.sources import given_sources
     from gem_train.preflight import check_sft
     from gem_train.sft.config import load_sft_config
 
     data = {name: given.pop(name) for name in ("policy", "recording", "successful", "min_return") if name in given}
-    config = load_sft_config(given_sources(asked.file, {**given, "data": data}, asked.settings))
+    config = load_sft_config(sources(asked, {**given, "data": data}))
     name = f"{config.id or Path(config.data.recording).stem}-sft-seed{config.seed}"
     carry_out(config, name, check_sft, "gem_train.sft.training:sft", asked)

@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from gem_train.cli.run import MODEL, Asked, RunCommand, carry_out, run_options
+from gem_train.cli.run import MODEL, Asked, RunCommand, carry_out, run_options, sources
 
 
 @click.command(cls=RunCommand)
@@ -26,12 +26,11 @@ def train(asked: Asked, **given: Any) -> None:
     gemx train game:Sudoku-v0-easy --model Qwen/Qwen3-1.7B --algorithm rebn --set optim.lr=1e-6
     """
     # Imported here: --help should not wait for them.
-    from gem_train.config.sources import given_sources
     from gem_train.config.training import load_config
     from gem_train.preflight import check
 
     if "id" not in given and asked.file is None:
         raise click.UsageError("Missing argument 'ID'.")
-    config = load_config(given_sources(asked.file, given, asked.settings))
+    config = load_config(sources(asked, given))
     name = f"{config.id}-{config.algorithm}-seed{config.seed}"
     carry_out(config, name, check, "gem_train.train:train", asked)
