@@ -26,8 +26,9 @@ def check_size(path: Path) -> None:
     with open_file(path) as file:
         found = os.fstat(file.fileno())
         stored = min(found.st_size, getattr(found, "st_blocks", 0) * 512)
-        if not stored and file.peek(1)[:1] != b"\0":  # a file system that does not count blocks
+        if not stored and file.read(1) != b"\0":  # a file system that does not count blocks
             stored = found.st_size
+        file.seek(0)
         most = MOST_BYTES + RATIO * stored
         size, rows, columns = found.st_size, 0, 0
         if path.suffix == ".gz":
