@@ -36,6 +36,7 @@ def test_gold_answers_are_read_as_what_they_are(kind, level):
         assert isinstance(gold, {INTEGER: Fraction, NUMBER: Fraction, EXPRESSION: str}.get(problem.form, tuple))
         if problem.form == INTEGER:
             assert gold.denominator == 1
+        assert level > 0 or problem.form == INTEGER
 
 
 @pytest.mark.parametrize("family", FAMILIES)

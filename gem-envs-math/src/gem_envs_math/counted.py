@@ -42,9 +42,6 @@ class _Counted(Fraction):
         quotient, rest = divmod(Fraction(self), other)
         return _Counted(quotient, self.work), _Counted(rest, self.work)
 
-    def __reduce__(self) -> Any:
-        return Fraction, (self.numerator, self.denominator)
-
 
 def _is_free(name: str, left: Fraction, right: Fraction) -> bool:
     if name in ("lt", "le", "gt", "ge") or name in ("add", "sub"):
@@ -70,6 +67,7 @@ def _counting(name: str, *, swapped: bool = False) -> Callable[[_Counted, Number
     return counted_operation
 
 
+# To a type checker, these are still the operators of a fraction.
 for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow"):
     setattr(_Counted, f"__{_name}__", _counting(_name))
     setattr(_Counted, f"__r{_name}__", _counting(_name, swapped=True))

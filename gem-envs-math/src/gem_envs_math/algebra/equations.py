@@ -1,6 +1,7 @@
 """Problems about equations and systems of equations."""
 
 import random
+import re
 from collections.abc import Sequence
 from fractions import Fraction
 
@@ -27,7 +28,7 @@ def sum_and_difference(rng: random.Random, level: int) -> Problem:
 
 def ages(rng: random.Random, level: int) -> Problem:
     """Two ages, one a multiple of the other today, from their sum in some years."""
-    child, ratio, later = rng.randint(3, 15), rng.randint(2, 6), rng.randint(2, 12)
+    child, ratio, later = rng.randint(3, 15), rng.randint(3, 7), rng.randint(2, 12)
     together, k, t = counted(child * (ratio + 1) + 2 * later, ratio, later)
     older, younger = rng.sample(("Ann", "Bob", "Eve", "Tom", "Ida", "Max"), 2)
     question = (
@@ -66,8 +67,8 @@ def two_distances(rng: random.Random, level: int) -> Problem:
     """|p x - a| + |x - b| = c: each case gives a candidate, which must lie in its interval."""
     while True:
         p, a, b, c = counted(rng.randint(1, 4), nonzero(rng, 9), nonzero(rng, 9), rng.randint(3, 20))
-        cases = [(one, other) for one in (-1, 1) for other in (-1, 1) if one * p + other]
-        tried = [(one, other, (c + one * a + other * b) / (one * p + other)) for one, other in cases]
+        cases = [(one, other, one * p + other) for one in (-1, 1) for other in (-1, 1)]
+        tried = [(one, other, (c + one * a + other * b) / slope) for one, other, slope in cases if slope]
         found = [x for one, other, x in tried if one * (p * x - a) >= 0 and other * (x - b) >= 0]
         if len(set(found)) == 2:
             break
@@ -172,7 +173,8 @@ def exponential(rng: random.Random, level: int) -> Problem:
     first, second = Fraction(base) ** m, rng.choice((Fraction(base) ** n, Fraction(-rng.randint(1, 20))))
     p = product([-first.numerator, first.denominator], [-second.numerator, second.denominator])
     c, b, a = counted(*p)
-    shown = total([(a, f"({base**2}^x)"), (b, f"({base}^x)"), (c, "")])
+    shown = " * ".join(re.split(r"(?<=\d)(?=[uv])", total([(a, "u"), (b, "v"), (c, "")])))
+    shown = shown.replace("u", f"{base**2}^x").replace("v", f"{base}^x")
     found = [log(power, base) for power in _roots(c, b, a)]
     return numbers(f"Find all real solutions of {shown} = 0.", [x for x in found if x is not None])
 

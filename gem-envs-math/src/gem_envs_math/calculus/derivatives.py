@@ -66,7 +66,8 @@ def known_values(rng: random.Random, level: int) -> Problem:
     known = f"f({a}) = {f} and f'({a}) = {df}"
     if "g(" in what:
         known = f"f({a}) = {f}, f'({a}) = {df}, g({a}) = {g} and g'({a}) = {dg}"
-    return number(f"Let {known}. What is the derivative of {what} at x = {a}?", answer())
+    question = f"Let {known}. What is the derivative of {what} at x = {a}?"
+    return integer(question, answer()) if level == 0 else number(question, answer())
 
 
 def derivative_of_product(rng: random.Random, level: int) -> Problem:
@@ -86,7 +87,8 @@ def chain_rule(rng: random.Random, level: int) -> Problem:
         if 1 < abs(value(inner, x)) < 7:
             break
     other = [nonzero(rng, 9), nonzero(rng, 5)]
-    p, q, at = (flat := counted(*inner, *other, x))[:3], flat[3:5], flat[5]
+    *flat, at = counted(*inner, *other, x)
+    p, q = flat[:3], flat[3:]
     base = value(p, at)
     change = n * base ** (n - 1) * value(derivative(p), at)
     shown = f"({polynomial(inner)})^{n}"
