@@ -9,7 +9,7 @@ from gem_envs_code.basics import Basics
 from gem_envs_code.grader import block
 from gem_envs_code.puzzles.env import Puzzles
 from gem_envs_code.questions import CodeQuestion
-from gem_envs_code.rows import tests_of as read_tests
+from gem_envs_code.rows import read_tests
 
 ROW = {"problem": "Double n.", "tests": {"inputs": ["1"], "outputs": ["2"]}}
 SETTINGS = [

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from gem_envs_code.rows import tests_of as read_tests
+from gem_envs_code.rows import read_tests
 from gem_envs_code.tasks import AssertTest, CallTest, StdinTest
 
 

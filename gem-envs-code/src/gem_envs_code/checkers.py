@@ -6,6 +6,7 @@ from io import BytesIO
 from itertools import zip_longest
 
 from gem.errors import ConfigError, Fault, did_you_mean
+from gem_envs_code import livecodebench
 from gem_envs_code.tasks import Checker, StdinTest, Task
 from gem_sandbox import Limits, Sandbox, SandboxLost
 
@@ -45,6 +46,7 @@ COMPARISONS: dict[str, Compare] = {
     "tokens": same_tokens,
     "exact": same_bytes,
     "any order": same_lines_in_any_order,
+    "livecodebench": livecodebench.same_lines,
 }
 """The checkers that have a name."""
 

@@ -1,7 +1,8 @@
 """Programming tasks of data sets: `code:CodeContest`, `code:Taco8k`, … or tasks of your own."""
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from dataclasses import replace
+from typing import Any, Literal
 
 import gem_sandbox
 from gem.answers.parsing import fenced_code
@@ -12,9 +13,10 @@ from gem.dataset_env import DatasetEnv
 from gem.errors import ConfigError
 from gem.packs.importing import import_path
 from gem.turn_env import FORMAT_ERROR_REWARD
+from gem_envs_code.formats.table import task_of
 from gem_envs_code.grader import Grader, block
 from gem_envs_code.instructions import instruction_for
-from gem_envs_code.rows import tests_of
+from gem_envs_code.livecodebench import as_program, like_livecodebench
 from gem_envs_code.tasks import Task
 from gem_sandbox import Limits
 
@@ -32,6 +34,8 @@ class CodeQuestion(DatasetEnv[Task, str]):
 
     A row has the columns `problem` and `tests`: see `gem_envs_code.rows` for the forms of the tests. It may have
     `solution` (a program that passes, or a list of them), `checker` and `tolerance` (see `gem_envs_code.tasks.Task`).
+    Or it is as HumanEval, MBPP, LiveCodeBench, APPS, CodeContests and others have it: `gem_envs_code.formats.table`
+    has the list.
 
     Args:
         data: where the tasks come from: see `gem.data.DataSource`.
@@ -44,6 +48,8 @@ class CodeQuestion(DatasetEnv[Task, str]):
             `"package.module:function"`, a function of input, output and expected output that runs in your own process.
             None: each row's own, or words.
         tolerance: how far numbers in outputs and results may be from those expected, absolutely or relatively.
+        like: `"livecodebench"` judges as LiveCodeBench does: numbers in outputs are compared as decimals, results as
+            Python compares them, and programs may recurse 50,000 deep. It goes without checker and tolerance.
         timeout: seconds of processor time for each test.
         memory: bytes of memory for each test.
         level: how to isolate programs: see `gem_envs_code.basics.Basics`.
@@ -53,7 +59,6 @@ class CodeQuestion(DatasetEnv[Task, str]):
         format_error_reward: see `gem.dataset_env.DatasetEnv`.
     """
 
-    columns: ClassVar[Mapping[str, str]] = {"question": "problem", "tests": "tests"}
     answer_form = "fenced code block"
     _unsaved = DatasetEnv._unsaved | {"_grader", "_task", "_checker"}
 
@@ -67,6 +72,7 @@ class CodeQuestion(DatasetEnv[Task, str]):
         show_failure: bool = False,
         checker: str | None = None,
         tolerance: float = 0.0,
+        like: Literal["livecodebench"] | None = None,
         timeout: float = 4.0,
         memory: int = 512 * 2**20,
         level: gem_sandbox.Level | None = None,
@@ -81,6 +87,13 @@ class CodeQuestion(DatasetEnv[Task, str]):
         self.max_tests = check_int("max_tests", max_tests, 1)
         self.show_failure = show_failure
         self.tolerance = finite("tolerance", tolerance)
+        if like not in (None, "livecodebench"):
+            raise ConfigError(f"like is 'livecodebench' or None, not {like!r}")
+        if like and (checker or tolerance or language != "python"):
+            raise ConfigError(
+                f"like={like!r} compares Python's outputs in its own way: leave out checker, tolerance and language"
+            )
+        self.like = like
         try:
             self.limits = Limits(timeout=timeout, memory=memory)
         except gem_sandbox.ConfigError as error:
@@ -97,18 +110,14 @@ class CodeQuestion(DatasetEnv[Task, str]):
         return self._task[1]
 
     def _row(self, values: Mapping[str, Any]) -> Task:
-        own = values.get("solution") or values.get("solutions") or ""
-        task = Task(
-            statement=values["question"],
-            tests=tests_of(values["tests"]),
-            name=str(values.get("name") or values.get("id") or f"row {self.index}"),
-            solution=own if isinstance(own, str) else own[0],
-            language=values.get("language") or "python",
-            checker=self._checker or values.get("checker") or "words",
-            tolerance=self.tolerance or values.get("tolerance") or 0.0,
+        task = task_of(values)
+        task = replace(
+            task,
+            checker=self._checker or task.checker,
+            tolerance=self.tolerance or task.tolerance,
             limits=self.limits,
         )
-        return task.at_most(self.max_tests)
+        return (like_livecodebench(task) if self.like else task).at_most(self.max_tests)
 
     def _question(self, row: Task) -> Observation:
         return row.statement.strip()
@@ -122,7 +131,7 @@ class CodeQuestion(DatasetEnv[Task, str]):
         return fenced_code(reply)
 
     def _grade(self, answer: str) -> Step:
-        return self._grader.grade(answer, self.row)
+        return self._grader.grade(as_program(answer) if self.like else answer, self.row)
 
     def _feedback(self, step: Step) -> str:
         return self._grader.feedback(step, shown=self.show_failure)

@@ -20,6 +20,8 @@ def same_result(found: Any, expected: Any, same: Same, tolerance: float = 0.0) -
         same: see `gem_envs_code.tasks.Same`.
         tolerance: how far numbers may be from those expected, absolutely or relatively.
     """
+    if same == "livecodebench" and _kind(found)[0] == "tuple":
+        found = _kind(found)[1]
     try:
         return _same(found, expected, same, tolerance)
     except (TypeError, ValueError, OverflowError, RecursionError):
@@ -63,6 +65,8 @@ def _kind(found: Any) -> tuple[str, Any]:
 
 
 def _same_number(kind: str, content: Any, expected: float, same: Same, tolerance: float) -> bool:
+    if kind == "complex" and same != "json":
+        return complex(*content) == expected
     if kind not in ("bool", "int", "float"):
         return False
     if same == "json":
@@ -98,7 +102,7 @@ def _same_dict(pairs: list[Any], expected: dict[Any, Any], same: Same, tolerance
 
 def _key(value: Any, same: Same) -> Any:
     """The value that two keys, or items of a set, share if they are the same."""
-    return value if same == "python" else (type(value).__name__, value)
+    return (type(value).__name__, value) if same == "json" else value
 
 
 def _text(key: Any) -> str:

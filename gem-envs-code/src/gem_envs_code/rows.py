@@ -1,57 +1,79 @@
-"""Tests as data sets have them: columns of TACO, APPS, CodeContests, PrimeIntellect, MBPP and HumanEval, and our own.
+"""Tests as the column of a data set has them; `gem_envs_code.formats` knows the rows of many.
 
-| column `tests`, or its JSON | what it is |
+| data, or its text | what it is |
 |---|---|
 | `{"inputs": […], "outputs": […]}` | standard input and output; with `"fn_name"` arguments and results of a function |
 | `[{"input": …, "output": …}, …]` | the same, test by test, each with a `"fn_name"` or without |
 | `[{"function": …, "arguments": […], "result": …}, …]` | calls of functions |
 | `["assert f(1) == 2", …]`, or code | assertions |
+| `[{"input": …, "output": …, "testtype": "functional"}, …]` | calls of the function that a row names elsewhere |
 | `{"test_cases": …}` | any of these |
 """
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, cast
 
 from gem.errors import Fault
+from gem_envs_code.literals import loads, plain
 from gem_envs_code.tasks import AssertTest, CallTest, StdinTest, Test
 
 
-def tests_of(value: Any) -> tuple[Test, ...]:
+def read_tests(value: Any, function: str | None = None) -> tuple[Test, ...]:
     """The tests in a column.
 
+    Args:
+        value: data, or the text of it: JSON or a Python literal.
+        function: what tests of the type `functional` call, where the row says that elsewhere, as in LiveCodeBench.
+
     Raises:
-        Fault: they are in none of the known forms.
+        Fault: they are in none of the known forms, or there are none.
     """
     try:
-        return tuple(_tests(value))
-    except (KeyError, TypeError, ValueError, RecursionError) as error:
+        found = tuple(_tests(value, function))
+    except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
         raise Fault(
             f"tests of an unknown form ({type(error).__name__}: {error}): {value!r:.200}. Known are "
             "{'inputs': […], 'outputs': […]}, lists of {'input': …, 'output': …}, and lists of assertions."
         ) from error
+    if not found:
+        raise Fault(f"there are no tests: {value!r:.200}")
+    return found
 
 
-def _tests(value: Any) -> Sequence[Test]:
+def _tests(value: Any, function: str | None) -> Sequence[Test]:
+    value = plain(value)
     if isinstance(value, str):
-        if value.lstrip()[:1] not in ("[", "{"):
-            return [AssertTest(value)]
-        value = json.loads(value)
+        if value.lstrip()[:1] in ("[", "{"):
+            raise ValueError("neither JSON nor Python")
+        return [AssertTest(value)] if value.strip() else []
     if isinstance(value, Mapping):
         columns = cast("Mapping[str, Any]", value)
-        if "test_cases" in columns:
-            return _tests(columns["test_cases"])
+        if columns.get("test_cases") is not None:
+            return _tests(columns["test_cases"], function)
         plural = "s" if "inputs" in columns else ""
         inputs, outputs = columns[f"input{plural}"], columns[f"output{plural}"]
         pairs = list(zip(inputs, outputs, strict=True))
-        return _pairs(pairs, [columns.get("fn_name")] * len(pairs))
+        return _pairs(pairs, [columns.get("fn_name") or function] * len(pairs))
     each = cast("list[Any]", value)
     if any(isinstance(test, str) for test in each):
         return [AssertTest(test) for test in each]
     if any("arguments" in test for test in each):
         return [_call(test) for test in each]
-    return _pairs([(test["input"], test["output"]) for test in each], [test.get("fn_name") for test in each])
+    return _pairs([(test["input"], test["output"]) for test in each], [_called(test, function) for test in each])
+
+
+def _called(test: Mapping[str, Any], function: str | None) -> str | None:
+    """The function that a test calls, or None for one on standard input."""
+    if test.get("fn_name"):
+        return test["fn_name"]
+    if test.get("testtype") != "functional":
+        return None
+    own = test.get("metadata")
+    named = cast("Mapping[str, Any]", own).get("func_name") if isinstance(own, Mapping) else None
+    if not (named or function):
+        raise KeyError("func_name")
+    return named or function
 
 
 def _call(test: Mapping[str, Any]) -> CallTest:
@@ -70,8 +92,8 @@ def _pairs(pairs: Sequence[tuple[Any, Any]], functions: Sequence[str | None]) ->
 
 def _function_test(function: str, given: Any, output: Any, or_first: bool) -> CallTest:
     if isinstance(given, str):  # as in LiveCodeBench: the JSON of an argument on each line, and the JSON of the result
-        arguments = tuple(json.loads(line) for line in given.splitlines() if line.strip())
-        return CallTest(function, arguments, json.loads(output))
+        arguments = tuple(loads(line) for line in given.splitlines() if line.strip())
+        return CallTest(function, arguments, loads(output) if isinstance(output, str) else output)
     return CallTest(function, tuple(given), output, or_first=or_first)
 
 

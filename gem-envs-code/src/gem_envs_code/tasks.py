@@ -10,10 +10,10 @@ from gem_sandbox import Limits
 LIMITS = Limits(timeout=2.0, wall=10.0, memory=512 * 2**20, output=2**20)
 """Limits for a test. On the clock, what the program waits for a processor of a busy machine does not count."""
 
-Same = Literal["json", "python"]
+Same = Literal["json", "python", "livecodebench"]
 """The comparison of results. `json`: the type decides too, as far as JSON can tell types: 1 is neither True nor
 1.0, but 1.0 may be 1, a tuple may stand for a list, and the keys of a dict count as text. `python`: what `==` of
-Python says."""
+Python says. `livecodebench`: the same, and a result that is a tuple counts as a list."""
 
 Checker = Callable[[str, str, str], bool]
 """A function that judges a program: from the input, what it printed, and the output of the test."""

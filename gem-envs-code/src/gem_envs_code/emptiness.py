@@ -1,0 +1,56 @@
+"""Tests that check nothing: any program, or any function, would pass them."""
+
+import ast
+from collections.abc import Iterator
+
+from gem.errors import Fault
+from gem_envs_code.checkers import COMPARISONS
+from gem_envs_code.imports import free_names, with_imports
+from gem_envs_code.tasks import AssertTest, CallTest, StdinTest, Task
+
+
+def refuse_empty(task: Task) -> None:
+    """Raise a `Fault` if the tests of a task check nothing.
+
+    That are outputs that are all empty, results that are all None, and code that runs no assertion, or only such as
+    name nothing of the program: those in functions that are never called, for example.
+    """
+    silent = all(isinstance(test, StdinTest) and not test.output.strip() for test in task.tests)
+    if silent and task.checker in COMPARISONS:
+        raise Fault("its tests check nothing: every expected output is empty")
+    if all(isinstance(test, CallTest) and test.result is None for test in task.tests):
+        raise Fault("its tests check nothing: every expected result is None")
+    for test in task.tests:
+        if isinstance(test, AssertTest) and not _asserts(test.code):
+            raise Fault(f"a test that checks nothing: it runs no assertion about the program: {test.code[-200:]!r}")
+
+
+def _asserts(code: str) -> bool:
+    """Whether a test runs an assertion, or may, and names something of the program."""
+    try:
+        tree = ast.parse(with_imports(code))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return True  # running it will tell what is wrong with it
+    reached = list(_reached(tree))
+    return any(map(_is_assertion, reached)) and bool(free_names(tree))
+
+
+def _reached(tree: ast.Module) -> Iterator[ast.AST]:
+    """The nodes that run with a module: those of functions and classes only if they are named somewhere that runs."""
+    definitions = {each.name: each for each in tree.body if isinstance(each, ast.FunctionDef | ast.ClassDef)}
+    runs: list[ast.AST] = [each for each in tree.body if not isinstance(each, ast.FunctionDef | ast.ClassDef)]
+    found_by_name = {"main", "run_tests", "TextTestRunner", "TestLoader"}  # unittest, pytest
+    while runs:
+        for node in ast.walk(runs.pop()):
+            yield node
+            names = {getattr(node, "id", None), getattr(node, "attr", None)}
+            wanted = set(definitions) if names & found_by_name else names & set(definitions)
+            runs += [definitions.pop(str(name)) for name in wanted]
+
+
+def _is_assertion(node: ast.AST) -> bool:
+    if isinstance(node, ast.Assert | ast.Raise):
+        return True
+    called = getattr(node, "func", None)
+    name = getattr(called, "attr", None) or getattr(called, "id", "")
+    return isinstance(node, ast.Call) and name.startswith(("assert", "fail", "raises", "exit"))

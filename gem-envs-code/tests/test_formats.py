@@ -1,0 +1,156 @@
+"""Rows in the formats of data sets: a right program earns 1, a wrong one less, and one that does nothing too."""
+
+import base64
+import doctest
+import json
+import pickle
+import zlib
+
+import pytest
+from format_rows import LIVE, SAMPLES
+from format_texts import CHECK
+
+from gem.errors import ConfigError, Fault
+from gem_envs_code import literals
+from gem_envs_code.formats import columns
+from gem_envs_code.formats.table import task_of
+from gem_envs_code.grader import block
+from gem_envs_code.questions import CodeQuestion
+
+
+def reward(row, program):
+    env = CodeQuestion([row])
+    env.reset(seed=0)
+    return env.step(block(program)).reward
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_a_row_in_this_format_rewards_right_programs_only(name):
+    row, good, wrong, has_gold = SAMPLES[name]
+    assert reward(row, good) == 1.0
+    assert reward(row, wrong) == 0.0
+    assert reward(row, "pass") == 0.0
+    env = CodeQuestion([row])
+    question, _ = env.reset(seed=0)
+    assert len(question.partition("\n\nWrite ")[0]) > 3
+    gold = env.expert_action()
+    assert (gold is not None) == has_gold
+    if gold:
+        assert env.step(gold).reward == 1.0
+
+
+@pytest.mark.parametrize("name", ["TACO", "LiveCodeBench, packed", "CodeContests", "KodCode", "MBPP"])
+@pytest.mark.parametrize("suffix", [".jsonl", pytest.param(".parquet", marks=pytest.mark.full)])
+def test_a_file_may_be_in_any_of_these_formats(name, suffix, tmp_path, monkeypatch):
+    monkeypatch.setenv("HF_DATASETS_CACHE", str(tmp_path / "cache"))
+    row, good, wrong, _ = SAMPLES[name]
+    path = tmp_path / f"rows{suffix}"
+    if suffix == ".parquet":
+        parquet = pytest.importorskip("pyarrow.parquet")
+        import pyarrow
+
+        parquet.write_table(pyarrow.Table.from_pylist([row, row]), path)
+    else:
+        path.write_text(json.dumps(row))
+    assert [task_rewards(str(path), program) for program in (good, wrong)] == [1.0, 0.0]
+
+
+def task_rewards(data, program):
+    env = CodeQuestion(data)
+    env.reset(seed=0)
+    return env.step(block(program)).reward
+
+
+def test_columns_of_no_format_are_an_error_that_lists_the_formats():
+    with pytest.raises(ConfigError, match=r"columns task, answer.*\n- LiveCodeBench \(question_content") as raised:
+        CodeQuestion([{"task": "?", "answer": "1"}]).reset(seed=0)
+    assert str(raised.value).count("\n- ") >= 12
+
+
+NOTHING = {
+    "no tests": {"problem": "?", "tests": []},
+    "an empty column": {"problem": "?", "tests": ""},
+    "no tests of APPS": {"question": "?", "input_output": "", "solutions": ""},
+    "outputs that are empty": {"problem": "?", "tests": {"inputs": ["1", "2"], "outputs": ["", "\n"]}},
+    "results that are None": {"problem": "?", "tests": {"fn_name": "f", "inputs": [[1], [2]], "outputs": [None, None]}},
+    "a check that is never called": {"problem": "?", "tests": CHECK},
+    "code without an assertion": {"problem": "?", "tests": ["add(1, 2)"]},
+    "assertions about nothing": {"problem": "?", "tests": ["assert 1 + 1 == 2"]},
+    "a class that unittest never runs": {
+        "problem": "?",
+        "tests": "import unittest\nclass T(unittest.TestCase):\n    def test(self):\n        self.assertEqual(f(1), 2)",
+    },
+    "functions for pytest": {"problem": "?", "tests": "def test_add():\n    assert add(1, 2) == 3"},
+}
+
+
+@pytest.mark.parametrize("name", NOTHING)
+def test_a_row_whose_tests_check_nothing_is_a_fault_before_anything_is_asked(name):
+    with pytest.raises(Fault, match=r"no tests|checks? nothing"):
+        CodeQuestion([NOTHING[name]]).reset(seed=0)
+
+
+CANNOT = {
+    "files": ({"description": "?", "public_tests": {}, "input_file": "input.txt"}, "input.txt"),
+    "interaction": ({"description": "?", "official_tests": [], "interaction_format": "Ask."}, "interactive"),
+    "an opinion": ({"prompt": "?", "verification_info": "{}", "task_type": "llm_judgeable"}, "llm_judgeable"),
+    "a fixture": ({"question": "?", "test": "def test_f(capsys):\n    assert f() == 1"}, "fixture capsys"),
+    "no name": ({"problem": "?", "tests": [{"input": "1", "output": "1", "testtype": "functional"}]}, "func_name"),
+}
+
+
+@pytest.mark.parametrize("name", CANNOT)
+def test_a_row_that_cannot_be_judged_is_a_fault_that_says_why(name):
+    row, message = CANNOT[name]
+    with pytest.raises(Fault, match=message):
+        CodeQuestion([row]).reset(seed=0)
+
+
+class Hostile:
+    """Pickled, a call of a function."""
+
+    def __init__(self, function, *arguments):
+        self.call = function, arguments
+
+    def __reduce__(self):
+        return self.call
+
+
+@pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
+def test_a_hostile_pickle_runs_nothing(protocol, tmp_path):
+    marks = [tmp_path / "made", tmp_path / "opened"]
+    for planted in (Hostile(marks[0].mkdir), Hostile(open, str(marks[1]), "w"), [Hostile(eval, "1 / 0")]):
+        column = base64.b64encode(zlib.compress(pickle.dumps(planted, protocol))).decode()
+        with pytest.raises(Fault, match=r"packed tests that cannot be read .*not plain data"):
+            CodeQuestion([{**LIVE, "private_test_cases": column}]).reset(seed=0)
+    assert not any(mark.exists() for mark in marks)
+
+
+@pytest.mark.parametrize("column", ["no base64!", base64.b64encode(b"no zlib").decode(), "eJwr"])
+def test_packed_tests_that_are_broken_are_a_fault(column):
+    with pytest.raises(Fault, match="packed tests that cannot be read"):
+        CodeQuestion([{**LIVE, "private_test_cases": column}]).reset(seed=0)
+
+
+def test_packed_tests_that_unpack_to_too_much_are_a_fault(monkeypatch):
+    from gem_envs_code.formats import livecodebench
+
+    monkeypatch.setattr(livecodebench, "_MOST_BYTES", 1000)
+    column = base64.b64encode(zlib.compress(pickle.dumps("[" + " " * 10_000 + "]"))).decode()
+    with pytest.raises(Fault, match="more than 1000 bytes"):
+        CodeQuestion([{**LIVE, "private_test_cases": column}]).reset(seed=0)
+
+
+def test_integers_of_any_length_are_read():
+    digits = "7" * 6000
+    row = {
+        "question": "?",
+        "input_output": f'{{"fn_name": "f", "inputs": [[0]], "outputs": [{digits}]}}',
+        "solutions": "",
+    }
+    assert task_of(row).tests[0].result == (10**6000 - 1) // 9 * 7
+
+
+def test_the_examples_in_the_docstrings_are_true():
+    for module in (literals, columns):
+        assert doctest.testmod(module).failed == 0
