@@ -10,7 +10,6 @@ from gem.packs.discovery import Pack
 from gem.packs.importing import import_object
 from gem.packs.make import import_env
 from gem.packs.spec import EnvSpec
-from gem.tool.tool import Tool
 
 
 class Offer(NamedTuple):
@@ -66,9 +65,15 @@ def _check(offer: Offer) -> None:
         raise GemError(f"{offer.entry_point!r} is {type(found).__name__} {found!r:.80}, which is not {offer.kind}")
 
 
+def _is_tool(found: object) -> bool:
+    from gem.tool.tool import Tool  # with pydantic, for which the packs without tools do not wait
+
+    return isinstance(found, Tool | list | tuple) or callable(found)
+
+
 _FITTING: Mapping[str, Callable[[Any], bool]] = {
     "callable": callable,
-    "a tool": lambda found: isinstance(found, Tool | list | tuple) or callable(found),
+    "a tool": _is_tool,
     "a click command": lambda found: isinstance(found, click.Command),
 }
 """What is found at an entry point → whether it fits."""
