@@ -63,9 +63,27 @@ right @ \arccot x @ \cot^{-1}(x)   right @ \arcsec(x) @ \sec^{-1} x   right @ \s
 wrong @ \arccsc x @ \arcsec x   right @ 2\ln x @ 2\ln x   right @ \ln x+\ln y @ \ln y + \ln x
 right @ \frac{20,000}{r^2}\ \text{radians} @ \frac{20000}{r^2}\text{radians}
 """
+NOTATIONS = r"""
+right @ (b/x)•a @ ab/x   right @ a+c+b=g^{-1}(x) @ g^{-1}(x)=a+b+c   right @ h=d(\frac{a}{c}) @ h=\frac{da}{c}
+right @ 2x=f(x) @ f(x)=2x   right @ a_{i}=0.5i(2s+di-d) @ a_{i}=1/2i[2s+(i-1)d]   right @ 185\ @ 185
+right @ \\dfrac{2}{3} @ \frac23   right @ $\\sqrt{5}$ @ \sqrt5   right @ x^2_1 @ x_1^2   right @ y''_1 @ y_1''
+right @ \sinh^{-1}(a) @ \operatorname{arsinh}(a)   right @ \arccosh a @ \cosh^{-1} a
+right @ {16 \choose 2} @ 120   right @ |12,123.4| @ 12123.4   right @ \lfloor 12,123.4\rfloor @ 12123
+right @ a \negthinspace b @ ab   right @ \bar{x}_2 @ \overline{x}_{2}   right @ [a+b][c+d] @ (a+b)(c+d)
+right @ 2[x+1] @ 2x+2   right @ \arctan 1 @ \frac{\pi}{4}   right @ \arg(i) @ \frac\pi2
+right @ \operatorname{arccot} 1 @ \pi/4   wrong @ [1,2] @ 1   right @ x \in [1,2] @ [1,2]
+right @ \begin{pmatrix}1\\a\end{pmatrix} @ \begin{pmatrix}1\\a\end{pmatrix}
+right @ \begin{pmatrix}1\\ab\end{pmatrix} @ \begin{pmatrix}1\\ba\end{pmatrix}
+right @ \\begin{pmatrix}1\\\\2\\end{pmatrix} @ \begin{pmatrix}1\\2\end{pmatrix}   right @ f(x)=x^2 @ x^2
+right @ \frac{1,000}{3} @ \frac{1000}{3}   wrong @ x_1^2 @ x_2^2   right @ \log_2 8 @ 3   right @ 5 = x @ x=5
+right @ |3-5| @ 2
+right @ 1,000.99$ @ 1000.99   right @ 28 pct @ 28\%   right @ 28 percentage @ 28\%   right @ \mleft(1+x\mright)2 @ 2x+2
+right @ \operatorname{ceil}(12,123.4) @ 12124   right @ x^\binom{n}{k} @ x^{{\binom{n}{k}}}   wrong @ \max(1,200) @ 1200
+"""
+TABLES = {"names": NAMES, "vectors": VECTORS, "words": WORDS, "functions": FUNCTIONS, "notations": NOTATIONS}
 
 
-@pytest.mark.parametrize("table", [NAMES, VECTORS, WORDS, FUNCTIONS], ids=["names", "vectors", "words", "functions"])
+@pytest.mark.parametrize("table", TABLES.values(), ids=TABLES)
 def test_answers_mean_what_is_around_and_beside_them(table):
     rows = [cell.split(" @ ") for line in table.strip().split("\n") for cell in re.split("  +", line)]
     wrong = [row for row in rows if grade(row[1], row[2]).right != (row[0] == "right")]

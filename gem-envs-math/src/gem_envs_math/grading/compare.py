@@ -41,6 +41,8 @@ class Comparison:
             Undecided: it cannot be decided here.
             rational.TooLarge: the answer has too many digits to be worked out.
         """
+        if gold == answer:
+            return self._by("value", True)
         pair = self._without_names(gold, answer)
         if pair is None:
             return self._by("equation", False)

@@ -25,7 +25,7 @@ class Cursor:
         self._letters_known = letters
         self._grouped = grouped
         self._plus = plus
-        self._at = 0
+        self._at: int = 0
         self._depth: int = 0
         self._bars = 0
         self._spaced_commas = any(token.value in (",", ";") and later.spaced for token, later in pairwise(found))

@@ -1,18 +1,21 @@
-"""Reading the factors of values: numbers, names, functions, brackets, matrices."""
+"""Reading the factors of values: numbers, names, functions."""
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from fractions import Fraction
 
-from gem_envs_math.grading.cursor import DEEPEST, Cursor
+from gem_envs_math.grading.brackets import Brackets
+from gem_envs_math.grading.cursor import DEEPEST
 from gem_envs_math.grading.nodes import Node, number
 from gem_envs_math.grading.tokens import Foreign, Token, TooLong, Unreadable
 from gem_envs_math.grading.units import is_product
 
+_WITH_INVERSE = ("sin", "cos", "tan", "cot", "sec", "csc", "sinh", "cosh", "tanh")
+_INVERSES = {prefix + name: "a" + name for name in _WITH_INVERSE for prefix in ("a", "ar", "arc")}
 CALLS = {
-    "sin", "cos", "tan", "cot", "sec", "csc", "asin", "acos", "atan", "acot", "asec", "acsc", "arcsin", "arccos",
-    "arctan", "arccot", "arcsec", "arccsc", "sinh", "cosh", "tanh", "coth", "ln", "log", "lg", "exp", "sqrt", "abs",
-    "floor", "ceil", "cbrt", "gcd", "lcm", "max", "min", "Re", "Im", "arg",
+    *_WITH_INVERSE, *_INVERSES, "coth", "ln", "log", "lg", "exp", "sqrt", "abs", "floor", "ceil", "cbrt", "gcd", "lcm",
+    "max", "min", "Re", "Im", "arg",
 }  # fmt: skip
+_OF_SEVERAL = {"gcd", "lcm", "max", "min"}
 CONSTANTS = {"pi": "pi", r"\pi": "pi", "e": "e", "i": "i"}
 _INFINITY = {r"\infty", "infinity", "oo", "Infinity", "inf", "infty"}
 _GREEK_NAMES = (
@@ -23,17 +26,8 @@ GREEK = {"\\" + name for name in _GREEK_NAMES.split()}
 _NUMBERS = {r"\mathbbR": "R", r"\mathbbZ": "Z", r"\mathbbN": "N", r"\mathbbQ": "Q", r"\mathbbC": "C"}
 
 
-class Factors(Cursor, ABC):
+class Factors(Brackets):
     """Reads powers and what they are made of."""
-
-    @abstractmethod
-    def _several(self, ends: tuple[str, ...]) -> Node: ...
-
-    @abstractmethod
-    def _quantity(self) -> Node: ...
-
-    @abstractmethod
-    def _sum(self) -> Node: ...
 
     @abstractmethod
     def _signed(self) -> Node: ...
@@ -48,7 +42,14 @@ class Factors(Cursor, ABC):
     def _raised(self, node: Node) -> Node:
         while True:
             if self._take("^"):
-                node = Node("pow", (node, self._exponent()))
+                if node.op == "name" and self._value(1) == "_" and self._value().isdecimal():  # x^2_1 is x_1^2
+                    exponent = number(int(self._value()))
+                    self._at += 1
+                else:
+                    exponent = self._exponent()
+                if node.op == "name" and self._take("_"):
+                    node = node._replace(name=f"{node.name}_{self._index()}")
+                node = Node("pow", (node, exponent))
             elif self._value() == "!" and self._value(1) != "!":
                 self._at += 1
                 node = Node("call", (node,), "factorial")
@@ -176,13 +177,14 @@ class Factors(Cursor, ABC):
 
     def _named(self, name: str) -> Node:
         """A variable with its index and primes."""
+        primes = ""
         while True:
             if self._take("_"):
                 name += "_" + self._index()
             elif self._take("'"):
-                name += "'"
+                primes += "'"
             else:
-                return Node("name", (), name)
+                return Node("name", (), name + primes)
 
     def _index(self) -> str:
         if not self._take("{"):
@@ -198,9 +200,7 @@ class Factors(Cursor, ABC):
     def _group(self) -> Node:
         """The content of braces, or one digit, letter or command."""
         if self._take("{"):
-            commas, self._spaced_commas = self._spaced_commas, True  # \\frac{1,000}{3} has no list
-            node = self._sum()
-            self._spaced_commas = commas
+            node = self._without_lists()
             self._need("}")
             return node
         value = self._value()
@@ -237,7 +237,7 @@ class Factors(Cursor, ABC):
         if value[1:] in CALLS:
             return self._call(value[1:])
         if value in (r"\lfloor", r"\lceil"):
-            inner = self._sum()
+            inner = self._without_lists()
             self._need(r"\rfloor" if value == r"\lfloor" else r"\rceil")
             return Node("call", (inner,), "floor" if value == r"\lfloor" else "ceil")
         if value == r"\langle":
@@ -261,7 +261,9 @@ class Factors(Cursor, ABC):
             elif self._take("^"):
                 power = self._exponent()
         if self._value() in ("(", "{", "["):
+            commas, self._spaced_commas = self._spaced_commas, self._spaced_commas or name not in _OF_SEVERAL
             inner = self._atom() if self._value() != "[" else self._bracketed_square()
+            self._spaced_commas = commas
         else:
             inner = self._argument()
         arguments = inner.args if inner.op in ("sequence", "several") else (inner,)
@@ -273,10 +275,10 @@ class Factors(Cursor, ABC):
             node = Node("pow", (Node("constant", (), "e"), *arguments))
         elif name == "log" and base is not None:
             node = Node("div", (Node("call", arguments, "ln"), Node("call", (base,), "ln")))
-        elif power == Node("neg", (number(1),)) and name in ("sin", "cos", "tan", "cot", "sec", "csc"):
+        elif power == Node("neg", (number(1),)) and name in _WITH_INVERSE:
             return Node("call", arguments, "a" + name)
         else:
-            node = Node("call", arguments, name.replace("arc", "a"))
+            node = Node("call", arguments, _INVERSES.get(name, name))
         return node if power is None else Node("pow", (node, power))
 
     def _group_of_number(self) -> Node:
@@ -297,84 +299,6 @@ class Factors(Cursor, ABC):
                 break
             node = Node("mul", (node, self._power()))
         return node
-
-    def _bracket(self, value: str) -> Node:
-        if value in ("(", "["):
-            return self._sequence(value, "")
-        if value == "{":
-            bars, self._bars = self._bars, 0
-            node = self._several(("}",))
-            self._bars = bars
-            self._need("}")
-            return Node("set", node.args) if node.op == "several" else node
-        if value == r"\{":
-            return self._set()
-        if value == "|":
-            self._bars += 1
-            node = self._sum()
-            self._bars -= 1
-            self._need("|")
-            return Node("call", (node,), "abs")
-        raise Unreadable(f"{value!r} is out of place")
-
-    def _sequence(self, opening: str, closing: str) -> Node:
-        bars, self._bars = self._bars, 0
-        ends = (closing,) if closing else (")", "]")
-        node = self._several(ends)
-        self._bars = bars
-        end = self._value()
-        if not self._take(*ends):
-            raise Unreadable("a bracket is not closed")
-        if node.op != "several" or node.name != ",":
-            if (opening, end) not in (("(", ")"), ("[", "]"), ("(", r"\rangle")):
-                raise Unreadable("brackets do not match")
-            return Node("sequence", (node,), "[]") if opening == "[" and node.op == "sequence" else node
-        return Node("sequence", node.args, opening + (")" if closing else end))
-
-    def _set(self) -> Node:
-        bars, self._bars = self._bars, 0
-        if self._take(r"\}"):
-            return Node("set")
-        start = self._at
-        if self._kind() in ("word", "command") and self._value() not in ("|",):
-            letter = self._value()
-            self._at += 1
-            name = self._named(letter)
-            if self._take(r"\in"):
-                self._quantity()
-            if self._take(r"\mid", "|", ":"):
-                conditions = self._several((r"\}",))
-                self._need(r"\}")
-                self._bars = bars
-                return Node("such that", (name, conditions))
-        self._at = start
-        node = self._several((r"\}",))
-        self._bars = bars
-        self._need(r"\}")
-        return Node("set", node.args if node.op == "several" else (node,))
-
-    def _matrix(self) -> Node:
-        kind = self._value()
-        if not any(
-            f"{{{name}}}" in kind for name in ("matrix", "pmatrix", "bmatrix", "Bmatrix", "array", "smallmatrix")
-        ):
-            raise Foreign(f"\\{kind} has no meaning here")
-        self._at += 1
-        rows: list[list[Node]] = [[]]
-        while self._kind() != "environment":
-            if self._take("\\\\"):
-                rows.append([])
-                continue
-            if self._take("&"):
-                continue
-            rows[-1].append(self._quantity())
-            if self._value() not in ("&", "\\\\") and self._kind() != "environment":
-                raise Unreadable("an entry of a matrix is not readable")
-        self._at += 1
-        rows = [row for row in rows if row]
-        if not rows or len({len(row) for row in rows}) > 1:
-            raise Unreadable("the rows of a matrix have different lengths")
-        return Node("matrix", tuple(Node("row", tuple(row)) for row in rows))
 
 
 _DRESSED = {

@@ -11,6 +11,7 @@ from gem_envs_math.grading.units import UNITS, Unit, read_unit
 
 _SCALES = {"hundred": 2, "thousand": 3, "million": 6, "billion": 9, "trillion": 12}
 _NO_UNITS = (CALLS - {"min"}) | CONSTANTS.keys()
+_PERCENT = ("percent", "percentage", "pct")
 _RELATIONS = {"=": "=", "<": "<", ">": ">", r"\le": "<=", r"\ge": ">=", r"\ne": "!=", r"\in": "in", r"\approx": "~"}
 _SEPARATORS = {",": ",", ";": ",", "and": "and", "or": "or", r"\land": "and", r"\lor": "or"}
 _SETS = {r"\cup": "union", "U": "union", r"\cap": "intersection", r"\setminus": "difference"}
@@ -72,13 +73,16 @@ class Reader(Factors):
                 self._set_level()
                 continue
             signs.append(sign)
-            operands.append(self._set_level())
+            named = None if is_name(operands[0]) else self._name_in_words(is_last=True)  # 2x = f(x)
+            operands.append(named or self._set_level())
         return Node("relation", tuple(operands), " ".join(signs)) if signs else operands[0]
 
-    def _name_in_words(self) -> Node | None:
-        """The left-hand side of `Area = 5`, `f(x) = 5` or `AB = 5`."""
+    def _name_in_words(self, *, is_last: bool = False) -> Node | None:
+        """The left-hand side of `Area = 5`, `f(x) = 5` or `AB = 5`; if `is_last`, the right-hand side of `5 = f(x)`."""
         end = self._after_function()
         if end == self._at:
+            if is_last:
+                return None
             while end < len(self._found) and self._found[end].kind in ("word", "text"):
                 end += 1
             first = self._value().strip()
@@ -88,7 +92,7 @@ class Reader(Factors):
                 return None
             if end - self._at > 1 and all(len(token.value) == 1 for token in self._found[self._at : end]):
                 return None  # I R = V
-        if end >= len(self._found) or self._found[end].value not in ("=", r"\approx"):
+        if (end == len(self._found)) != is_last or (not is_last and self._found[end].value not in ("=", r"\approx")):
             return None
         words = [token.value.strip() for token in self._found[self._at : end]]
         self._at = end
@@ -237,7 +241,7 @@ class Reader(Factors):
             return Node("neg", (self._product(),))
         node = self._signed()
         while True:
-            if self._take("%") or (self._kind() in ("word", "text") and self._word() == "percent" and self._skip()):
+            if self._take("%") or (self._kind() in ("word", "text") and self._word() in _PERCENT and self._skip()):
                 node = Node("percent", (node,))
             elif node.op == "number" and self._word() in _SCALES:
                 node = Node("mul", (node, number(10 ** _SCALES[self._word()])))
@@ -296,6 +300,8 @@ class Reader(Factors):
             return self._word() not in _SEPARATORS and self._word().isalpha()
         if kind == "command":
             return value in ATOMS or value[1:] in CALLS
+        if value == "[" and self._at < len(self._found) and not self._found[self._at].spaced:
+            return self._found[self._at - 1].kind in ("number", "word") or self._value(-1) == "]"
         return value in ("(", "{", r"\{") or (value == "|" and not self._bars)
 
     def _signed(self) -> Node:

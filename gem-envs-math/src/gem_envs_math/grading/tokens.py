@@ -33,7 +33,8 @@ class Token(NamedTuple):
 
 _UNICODE = {
     "−": "-", "–": "-", "—": "-", "‐": "-", "‑": "-", "﹣": "-", "×": r"\times ", "⋅": r"\cdot ", "·": r"\cdot ",
-    "∙": r"\cdot ", "÷": "/", "∕": "/", "⁄": "/", "√": r"\sqrt ", "∞": r"\infty ", "≤": r"\le ", "≥": r"\ge ",
+    "∙": r"\cdot ", "•": r"\cdot ", "÷": "/", "∕": "/", "⁄": "/",
+    "√": r"\sqrt ", "∞": r"\infty ", "≤": r"\le ", "≥": r"\ge ",
     "⩽": r"\le ", "⩾": r"\ge ", "≠": r"\ne ", "≈": r"\approx ", "∪": r"\cup ", "∩": r"\cap ", "∈": r"\in ",
     "∖": r"\setminus ", "∅": r"\emptyset ", "°": r"\degree ", "º": r"\degree ", "±": r"\pm ", "∓": r"\mp ",
     "ℝ": r"\mathbb{R}", "ℤ": r"\mathbb{Z}", "ℕ": r"\mathbb{N}", "ℚ": r"\mathbb{Q}", "ℂ": r"\mathbb{C}",
@@ -51,12 +52,13 @@ _LOWERED = re.compile(f"[{''.join(_SUB)}]+")
 _THOUSANDS = re.compile(
     r"(?<=\d)(?:\{,\}|,\\! ?|\\,|\\ |,\\,|\\!|~)(?=\d{3}(?!\d))|(?<![\d.] )(?<=\d) (?=\d{3}(?![\d/]))"
 )
+_DOUBLED = re.compile(r"\\\\(?=[A-Za-z]{2})")
 _SIZES = re.compile(
-    r"\\(?:left|right)\s*\.|\\(?:left|right|middle|[bB]igg?[lrm]?|displaystyle|textstyle|limits)(?![A-Za-z])"
+    r"\\(?:left|right)\s*\.|\\(?:m?left|m?right|middle|[bB]igg?[lrm]?|displaystyle|textstyle|limits)(?![A-Za-z])"
 )
 _SPACES = re.compile(
     r"(?<!\\)((?:\\\\)*)\\[,;:> !\n]|~"
-    r"|\\(?:quad|qquad|thinspace|medspace|thickspace|hfill|newline)(?![A-Za-z])|\\h?space\{[^{}]*\}"
+    r"|\\(?:quad|qquad|(?:neg)?(?:thin|med|thick)space|hfill|newline)(?![A-Za-z])|\\h?space\{[^{}]*\}"
     r"|(?<=\\\\)\[-?[\d.]+(?:pt|em|ex|mm|cm)\]"
 )
 _DEGREE = re.compile(r"\^\s*(?:\\circ(?![A-Za-z])|\{\s*\\circ\s*\}|\\degree(?![A-Za-z])|\{\s*\\degree\s*\})")
@@ -84,7 +86,8 @@ _ALIASES = {
     r"\gt": ">", r"\percent": "%", r"\dbinom": r"\binom", r"\tbinom": r"\binom", r"\wedge": r"\land", r"\vee": r"\lor",
     r"\simeq": r"\approx", r"\backslash": r"\setminus", r"\varepsilon": r"\epsilon", r"\varphi": r"\phi",
     r"\dots": r"\ldots", r"\cdots": r"\ldots", r"\euro": "€", r"\pounds": "£", r"\yen": "¥", r"\dollar": r"\$",
-    r"\prime": "'", r"\arctan": r"\atan", r"\arcsin": r"\asin", r"\arccos": r"\acos", r"\imath": "i", r"\to": r"\to",
+    r"\prime": "'", r"\bar": r"\overline",
+    r"\arctan": r"\atan", r"\arcsin": r"\asin", r"\arccos": r"\acos", r"\imath": "i", r"\to": r"\to",
     "<=": r"\le", "=<": r"\le", ">=": r"\ge", "!=": r"\ne", "==": "=", "**": "^", r"\%": "%", r"\|": r"\|",
 }  # fmt: skip
 
@@ -134,6 +137,7 @@ def bare(text: str) -> str:
         text = "".join(map(_ascii, text))
     text = _undressed(text.strip())
     if "\\" in text:
+        text = _single(text)
         text = _THOUSANDS.sub("", text)
         text = _SIZES.sub("", text)
         text = _DEGREE.sub(r"\\degree ", text)
@@ -141,6 +145,15 @@ def bare(text: str) -> str:
     elif " " in text or "{" in text or "~" in text:
         text = _THOUSANDS.sub("", text)
     return _undressed(text.strip())
+
+
+def _single(text: str) -> str:
+    """The text with single backslashes where all are doubled, as in JSON, and without one at its end."""
+    if "\\\\begin" in text:
+        text = text.replace("\\\\", "\\")
+    elif "\\begin" not in text:
+        text = _DOUBLED.sub(r"\\", text)
+    return text[:-1] if text.endswith("\\") and not text.endswith("\\\\") else text
 
 
 def _undressed(text: str) -> str:
@@ -166,7 +179,7 @@ def _without_dollars(text: str) -> str:
     """The text without the dollar signs that begin and end formulas. One before a number is money."""
     plain = re.sub(r"\\\$", "", text)
     if plain.count("$") % 2:
-        return re.sub(r"(?<!\\)\$(?=\s*[\d.])", r"\\$", text, count=1)
+        return re.sub(r"(?<!\\)\$(?=\s*[\d.])|(?<=\d)\$$", r"\\$", text, count=1)
     return re.sub(r"(?<!\\)\$", " ", text).strip()
 
 
