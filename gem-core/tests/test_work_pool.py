@@ -66,6 +66,11 @@ def test_a_task_past_its_limits_ends_its_worker_and_the_next_one_is_carried_out(
     assert pool.ask([None, "text"], PATIENT) == [None, "text"]
 
 
+def test_each_part_of_a_task_that_its_worker_tells_of_has_all_of_the_deadline(pool):
+    assert pool.ask("two parts", 0.5) == "two parts"
+    assert exceeded(pool, "two parts", 0.2) == ("time", ["begun"])
+
+
 def test_without_another_worker_a_pool_has_none_for_the_next_task(pool, monkeypatch):
     with monkeypatch.context() as planted:
         planted.setattr(ForkPool, "_replaced", lambda self, worker: worker)

@@ -18,8 +18,9 @@ from gem.work.process import WorkerProcess
 
 START = 120.0
 """Seconds for starting: importing sympy takes one, on a busy machine many."""
-OVERLOADED = 30
-"""The factor on the deadline of a worker that gets hardly any processor time, because the machine is busy."""
+OVERLOADED = 100
+"""The factor on the deadline, by the clock: a worker that has got less than this share of a processor until then is a
+fault of the machine. One beside 30 busy processes on one core gets a 31st."""
 _GRACE = 1.0
 """Seconds that the server has to end."""
 
@@ -106,7 +107,7 @@ class ForkPool:
         """The program's answer to a task, both of plain data.
 
         It waits for a worker as long as it takes; the deadline of `seconds` of processor time begins when the worker
-        does.
+        does, and again whenever it tells how far it is.
 
         Raises:
             LimitExceeded: the task took too much time or memory. Its worker has been replaced.

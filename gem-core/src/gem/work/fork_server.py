@@ -14,6 +14,7 @@ import signal
 import socket
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from typing import Any, Protocol
 
 from gem.work.channel import Channel, Ended
@@ -31,7 +32,8 @@ class Program(Protocol):
         ...
 
     def answer(self, task: Any, tell: Callable[[Any], None]) -> Any:
-        """Carry out a task, of plain data; `tell` says how far it is. A `MemoryError` may be raised."""
+        """Carry out a task, of plain data; `tell` says how far it is, and what comes then has all of the deadline. A
+        `MemoryError` may be raised."""
         ...
 
 
@@ -110,7 +112,7 @@ def _serve(program: Program, channel: Channel) -> None:
         signal.setitimer(signal.ITIMER_PROF, asked["processor"])
         signal.setitimer(signal.ITIMER_REAL, asked["longest"])
         try:
-            answer = program.answer(asked["task"], lambda mark: _send(channel, {"told": mark}))
+            answer = program.answer(asked["task"], partial(_tell, channel, asked["processor"]))
         except MemoryError:
             _send(channel, {"memory": True})
             return
@@ -118,6 +120,12 @@ def _serve(program: Program, channel: Channel) -> None:
             for timer in (signal.ITIMER_PROF, signal.ITIMER_REAL):
                 signal.setitimer(timer, 0)
         _send(channel, {"answer": answer})
+
+
+def _tell(channel: Channel, processor: float, mark: Any) -> None:
+    """Tell how far a task is. The time until now, which an earlier task may have saved, counts no more."""
+    signal.setitimer(signal.ITIMER_PROF, processor)
+    _send(channel, {"told": mark})
 
 
 def _send(channel: Channel, message: Any) -> None:
