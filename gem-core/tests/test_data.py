@@ -127,7 +127,7 @@ def test_a_source_selects_shuffles_and_limits_its_rows(rows_file):
         ({"name": "rows.jsonl", "limit": 0}, "at least 1"),
         ({"name": "broken.jsonl"}, "line 2 of .*broken.jsonl is not JSON"),
         ({"name": "list.jsonl"}, r"line 1 of .*list.jsonl is not a JSON object: \[1, 2\]"),
-        ({"name": "holes.jsonl"}, "row 1 does not have the column 'answer'"),
+        ({"name": "holes.jsonl"}, "line 2 of .*holes.jsonl does not have the column 'answer'"),
         ({"name": "empty.jsonl"}, "there are no rows"),
         ({"name": "rows.txt"}, "is a file, and GEM reads files with the suffixes .jsonl, .json"),
         ({"name": "folder"}, "is a local folder: write './folder'"),

@@ -1,13 +1,17 @@
 """`MathQuestion` and `FigureQuestion`: rows, grades, several attempts, images."""
 
 import base64
+import doctest
+import json
 
 import pytest
 from small_image import png
 
 import gem
 from gem.core import Step
+from gem.errors import ConfigError
 from gem.testing.replies import JUNK
+from gem_envs_math import golds
 from gem_envs_math.figure_questions import FigureQuestion
 from gem_envs_math.questions import MathQuestion
 
@@ -61,6 +65,47 @@ def test_a_reply_without_a_box_is_malformed_and_costs_what_the_env_says(settings
         assert step == Step.final("Your reply has no answer inside \\boxed{}.", reward, success=False, malformed=True)
 
 
+@pytest.mark.parametrize(
+    ("row", "right"),
+    [
+        ({"question": "6 times 7?", "answer": "6 times 7 is <<6*7=42>>42.\n#### 42"}, "42"),
+        ({"problem": "?", "solution": "We have $x = \\boxed{\\frac{1}{2}}$.", "level": "Level 1"}, "\\frac12"),
+        ({"problem": "?", "answer": "$\\boxed{7}$"}, "7"),
+        ({"problem": "?", "answer": "The final answer is: 7."}, "7"),
+        ({"problem": "?", "answer": "['7', 'seven']"}, "7"),
+        ({"problem": "?", "answer": "[1, 2]"}, "[1, 2]"),
+        ({"question": "?", "final_answer": ["$2$"], "solution": ["long"]}, "2"),
+        ({"prompt": "?", "ground_truth": "1,080"}, "1080"),
+    ],
+)
+def test_golds_are_understood_as_data_sets_write_them(row, right):
+    env = MathQuestion([row])
+    env.reset(seed=0)
+    assert env.step(f"\\boxed{{{right}}}").reward == 1.0
+    env.reset(seed=0)
+    assert env.step("\\boxed{97}").reward == 0.0
+
+
+LONG = "Natalia sold half as many clips in May as in April, so she sold so many in May and so many in both months, " * 2
+
+
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [
+        (None, "no answer"),
+        (" ", "no answer"),
+        ("x\n####", "nothing after"),
+        (LONG, "no #### and no"),
+        ({"a": 1}, "keys a"),
+    ],
+)
+def test_a_gold_that_is_not_understood_is_named_when_the_table_is_opened(answer, message, tmp_path):
+    rows = [{"problem": "?", "answer": "1"}, {"problem": "Who?", "answer": answer}]
+    (tmp_path / "rows.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    with pytest.raises(ConfigError, match=rf"line 2 of .*rows.jsonl: the answer to 'Who\?': .*{message}"):
+        MathQuestion(str(tmp_path / "rows.jsonl")).reset(seed=0, options={"index": 0})
+
+
 def test_what_counts_as_right_is_a_setting():
     assert graded("3.1416", "\\boxed{3.14}").reward == 0.0
     assert graded("3.1416", "\\boxed{3.14}", tolerance=0.01).reward == 1.0
@@ -90,15 +135,15 @@ def test_junk_and_hostile_answers_are_graded_below_the_right_one():
 
 
 def test_the_expert_and_random_play_continue_where_a_box_cannot_hold_the_answer():
-    rows = [{"problem": "?", "answer": answer} for answer in ("{1", " ", ["{1", "2"])]
+    rows = [{"problem": "?", "answer": answer} for answer in ("{1", ["{1", "2"])]
     env = MathQuestion(rows)
     experts, samples = [], set()
-    for index in range(3):
+    for index in range(2):
         env.reset(seed=0, options={"index": index})
         experts.append(env.step(env.expert_action()).info["success"])
         env.reset(options={"index": index})
         samples |= {env.sample_action() for _ in range(20)}
-    assert experts == [False, False, True]
+    assert experts == [False, True]
     assert samples == {"\\boxed{0}", "\\boxed{2}"}
 
 
@@ -126,3 +171,7 @@ def test_a_row_may_have_one_image_or_none_and_those_without_a_mark_come_first(im
     row = {"problem": "Find $x$.", "answer": "1", "images": images}
     question, _ = FigureQuestion([row], instruction=False).reset(seed=0)
     assert [part["type"] for part in question] == ["image_url"] * (parts - 1) + ["text"]
+
+
+def test_the_examples_of_golds_are_true():
+    assert doctest.testmod(golds).failed == 0

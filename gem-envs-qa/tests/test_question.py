@@ -145,10 +145,26 @@ def test_the_expert_searches_for_the_documents_of_the_row_in_their_order():
     assert asked(1).expert_call([]) is None
 
 
-@pytest.mark.parametrize("answer", [None, [], {"text": "Oslo"}, ["Oslo", None], b"Oslo"])
+@pytest.mark.parametrize("answer", [None, [], {"start": 3}, ["Oslo", None], b"Oslo"])
 def test_a_row_whose_answer_is_not_a_text_or_a_number_is_an_error_that_shows_it(answer):
     with pytest.raises(ConfigError, match="Which city"):
         asked(rows=[{"question": "Which city?", "answer": answer}])
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"question": "?", "answers": {"text": ["Oslo", "in Oslo"], "answer_start": [3, 0]}, "context": "…"},
+        {"question": "?", "answer": {"value": "Kristiania", "aliases": ["Oslo"], "type": "FreeForm"}},
+        {"question": "?", "answer": "['Kristiania', 'Oslo']"},
+        {"question": "?", "possible_answers": '["Oslo", "Kristiania"]'},
+        {"question": "?", "golden_answers": ["Oslo"]},
+        {"question": "?", "answer": "Kristiania", "answer_aliases": ["Oslo"]},
+    ],
+)
+def test_answers_are_understood_as_data_sets_write_them(row):
+    assert asked(rows=[row]).step("<answer>oslo</answer>").reward == 1.0
+    assert asked(rows=[row]).step("<answer>text</answer>").reward == 0.0
 
 
 def test_settings_that_do_not_exist_are_refused():

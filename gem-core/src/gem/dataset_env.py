@@ -9,8 +9,8 @@ from gem.checks import check_int
 from gem.core import Env, Observation, Step
 from gem.data.place import place
 from gem.data.source import Data, DataSource, source_of
-from gem.data.table import open_table
-from gem.errors import ConfigError
+from gem.data.table import Table, open_table
+from gem.errors import ConfigError, Fault
 from gem.snapshots import ConstructorCall
 from gem.turn_env import FORMAT_ERROR_REWARD, TurnEnv
 
@@ -124,9 +124,11 @@ class DatasetEnv(QuestionEnv[Answer], Generic[Row, Answer]):
     """
 
     reset_options = ("index",)
-    columns: ClassVar[Mapping[str, str]] = {}
-    """Role → column: the columns that a row must have, and their names where `data` does not give others. In a row
-    they are called by their roles."""
+    columns: ClassVar[Mapping[str, str | tuple[str, ...]]] = {}
+    """Role → column: the columns that a row must have, and their names where `data` does not give others; of several
+    names the first that there is. In a row they are called by their roles."""
+    look_at: ClassVar[int] = 200
+    """The most rows that are looked at when a table is opened, from all over it."""
     default_instruction: ClassVar[str] = ""
     """The instruction on how to answer."""
     _unsaved = QuestionEnv._unsaved | {"data", "_rows"}
@@ -160,8 +162,37 @@ class DatasetEnv(QuestionEnv[Answer], Generic[Row, Answer]):
         if self._rows is None:
             if self.data is None:
                 raise ConfigError(f"{type(self).__name__} needs data, such as data='rows.jsonl'")
-            self._rows = open_table(self.data, self.columns)
+            table = open_table(self.data, self.columns)
+            self._look(table)
+            self._rows = table
         return self._rows
+
+    def _look(self, table: Table) -> None:
+        """Look at rows, once per table and kind of env, so that what cannot be asked is known before anything is.
+
+        If fewer than a tenth of them cannot be asked, only those that come up are faults, each for its episode.
+        """
+        if type(self) in table.looked_at:
+            return
+        looked = range(0, len(table), max(1, -(-len(table) // self.look_at)))
+        errors: list[ConfigError | Fault] = []
+        for index in looked:
+            try:
+                self._row_at(table, index)
+            except (ConfigError, Fault) as error:
+                errors.append(error)
+        if 10 * len(errors) >= len(looked):
+            raise _several(errors, len(looked))
+        table.looked_at.add(type(self))
+
+    def _row_at(self, rows: Sequence[Any], index: int) -> Row:
+        """A row as the other methods take it; errors about it say where it is."""
+        values = rows[index]
+        try:
+            return self._row(values)
+        except (ConfigError, Fault) as error:
+            place = rows.line(index) if isinstance(rows, Table) else f"row {index}"
+            raise (ConfigError if isinstance(error, ConfigError) else Fault)(f"{place}: {error}") from error
 
     def _row(self, values: Any) -> Row:
         """A row as the other methods take it. The default returns `values`, a mapping of roles and columns."""
@@ -178,11 +209,11 @@ class DatasetEnv(QuestionEnv[Answer], Generic[Row, Answer]):
     @property
     def row(self) -> Row:
         """The current row."""
-        return self._row(self.rows[self.index])
+        return self._row_at(self.rows, self.index)
 
     def question(self, index: int) -> Observation:
         """The question of a row, without the instruction."""
-        return self._question(self._row(self.rows[index]))
+        return self._question(self._row_at(self.rows, index))
 
     def expert_action(self) -> str | None:
         return self._gold(self.row)
@@ -214,6 +245,15 @@ class DatasetEnv(QuestionEnv[Answer], Generic[Row, Answer]):
         if isinstance(question, str):
             return f"{question}\n\n{self.instruction}"
         return [*question, {"type": "text", "text": self.instruction}]
+
+
+def _several(errors: Sequence[ConfigError | Fault], looked: int) -> ConfigError | Fault:
+    """The error about rows that cannot be asked, with the first of them."""
+    if looked == 1:
+        return errors[0]
+    listed = "\n".join(f"- {error}" for error in errors[:5])
+    kind = ConfigError if isinstance(errors[0], ConfigError) else Fault
+    return kind(f"{len(errors)} of {looked} rows that were looked at cannot be asked:\n{listed}")
 
 
 def to_download(env: Env) -> DataSource | None:

@@ -60,6 +60,7 @@ class CodeQuestion(DatasetEnv[Task, str]):
     """
 
     answer_form = "fenced code block"
+    look_at = 8  # tests can be large
     _unsaved = DatasetEnv._unsaved | {"_grader", "_task", "_checker"}
 
     def __init__(
@@ -106,7 +107,7 @@ class CodeQuestion(DatasetEnv[Task, str]):
     @property
     def row(self) -> Task:
         if self._task is None or self._task[0] != self.index:
-            self._task = self.index, self._row(self.rows[self.index])
+            self._task = self.index, super().row
         return self._task[1]
 
     def _row(self, values: Mapping[str, Any]) -> Task:

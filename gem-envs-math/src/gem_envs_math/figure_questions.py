@@ -20,7 +20,7 @@ class FigureQuestion(MathQuestion):
     mark come before the text.
     """
 
-    columns: ClassVar[Mapping[str, str]] = {**MathQuestion.columns, "images": "images"}
+    columns: ClassVar[Mapping[str, str | tuple[str, ...]]] = {**MathQuestion.columns, "images": "images"}
 
     def _question(self, row: MathRow) -> list[ContentPart]:
         given = row.values["images"]

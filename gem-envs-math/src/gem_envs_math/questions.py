@@ -1,7 +1,7 @@
 """Questions of data sets whose answers mean something in mathematics: `MathQuestion`."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, NamedTuple, cast
+from collections.abc import Mapping
+from typing import Any, ClassVar, NamedTuple
 
 from gem.answers.parsing import boxed
 from gem.checks import finite
@@ -10,6 +10,7 @@ from gem.data import Data
 from gem.dataset_env import DatasetEnv
 from gem.errors import ConfigError
 from gem_envs_math.copied import is_copied
+from gem_envs_math.golds import math_golds
 from gem_envs_math.grading import grade
 from gem_envs_math.notation import in_a_box
 
@@ -34,8 +35,9 @@ class MathQuestion(DatasetEnv[MathRow, str]):
     An answer that only repeats a formula of the question, such as the one to simplify, is wrong, and the rule is
     `copied`.
 
-    A row has a `question` (text) and an `answer`: text, a number, or a list of these, each of which is right by itself.
-    In gem-llm's data sets the column of the question is called `problem`.
+    A row has a `question` (text) and an `answer`: text, a number, or a list of these, each of which is right by itself;
+    or a solution with its answer after `####` or in `\boxed{}`: see `gem_envs_math.golds`. Rows are looked at when the
+    table is opened. The question may be called `problem` or `prompt`, and the answer as `columns` says.
 
     Args:
         data: where the rows come from: see `gem.data.DataSource`; or rows, or a function that returns them.
@@ -49,7 +51,10 @@ class MathQuestion(DatasetEnv[MathRow, str]):
         GraderFailed: by `step`, if the grader itself failed; the answer is then neither right nor wrong.
     """
 
-    columns: ClassVar[Mapping[str, str]] = {"question": "problem", "answer": "answer"}
+    columns: ClassVar[Mapping[str, str | tuple[str, ...]]] = {
+        "question": ("problem", "question", "prompt"),
+        "answer": ("answer", "final_answer", "expected_answer", "ground_truth", "solution"),
+    }
     default_instruction = r"You may think first. Give the final answer inside \boxed{}; only the last box counts."
     answer_form = r"answer inside \boxed{}"
 
@@ -72,14 +77,13 @@ class MathQuestion(DatasetEnv[MathRow, str]):
         self.accept_copies = accept_copies
 
     def _row(self, values: Mapping[str, Any]) -> MathRow:
-        question, answer = values["question"], values["answer"]
-        given = cast("Sequence[Any]", answer) if isinstance(answer, list | tuple) else (answer,)
-        golds = tuple(str(each) for each in given if isinstance(each, str | int | float))
-        if not isinstance(question, str) or not golds or len(golds) < len(given):
-            raise ConfigError(
-                f"a row of {self.source or 'these rows'} has a question, which is text, and an answer, which is text, "
-                f"a number, or a list of these; not {question!r:.80} and {answer!r:.80}"
-            )
+        question = values["question"]
+        if not isinstance(question, str):
+            raise ConfigError(f"a question is text, not {question!r:.80}")
+        try:
+            golds = math_golds(values["answer"])
+        except ValueError as error:
+            raise ConfigError(f"the answer to {question!r:.80}: {error}") from error
         return MathRow(question, golds, values)
 
     def _question(self, row: MathRow) -> Observation:

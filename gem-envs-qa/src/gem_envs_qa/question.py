@@ -6,6 +6,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, cast, get_args
 from gem.answers.matching import exact_match, f1
 from gem.core import Step
 from gem.data import Data
+from gem.data.golds import Gold, golds_of
 from gem.dataset_env import DatasetEnv
 from gem.errors import ConfigError
 from gem.tool import ToolCall
@@ -42,7 +43,7 @@ class Question(DatasetEnv[Row, str]):
 
     Args:
         data: where the rows come from: see `gem.data.DataSource`. The column `question` has a text; `answer` a text, a
-            number, or a list of them.
+            number, a list of them, or a mapping with aliases as in SQuAD and TriviaQA.
         form: "tags" or "box": which form of answer is asked for.
         score: "exact" or "f1".
         instruction: see `gem.dataset_env.DatasetEnv`.
@@ -50,7 +51,10 @@ class Question(DatasetEnv[Row, str]):
         format_error_reward: see `gem.dataset_env.DatasetEnv`.
     """
 
-    columns: ClassVar[Mapping[str, str]] = {"question": "question", "answer": "answer"}
+    columns: ClassVar[Mapping[str, str | tuple[str, ...]]] = {
+        "question": ("question", "problem", "query", "prompt"),
+        "answer": ("answer", "answers", "golden_answers", "possible_answers", "ground_truth"),
+    }
 
     def __init__(
         self,
@@ -82,13 +86,13 @@ class Question(DatasetEnv[Row, str]):
 
     def _row(self, values: Any) -> Row:
         row = cast("Mapping[str, Any]", values)
-        answers = texts(row["answer"])
-        if not answers:
-            raise ConfigError(
-                f"the data {self.source or 'of these rows'}: a question needs an answer, a text, a number or a list of "
-                f"them, and {row['question']!r:.80} has {row['answer']!r:.80}"
-            )
-        return Row(str(row["question"]), answers, texts(row.get("titles") or ()))
+        try:
+            answers = texts(row["answer"])
+            others = texts(row["answer_aliases"]) if row.get("answer_aliases") else ()  # as in MuSiQue
+            titles = texts(row["titles"]) if row.get("titles") else ()
+        except ValueError as error:
+            raise ConfigError(f"the row of {row['question']!r:.80}: {error}") from error
+        return Row(str(row["question"]), tuple(dict.fromkeys([*answers, *others])), titles)
 
     def _question(self, row: Row) -> str:
         return row.question
@@ -129,15 +133,16 @@ def best(scored: Callable[[str, str], float], answer: str, golds: Sequence[str])
 
 
 def texts(answer: Any) -> tuple[str, ...]:
-    """The right answers of a row as texts; none if one of them is neither a text nor a number.
+    """The right answers in a column as texts: see `gem.data.golds`.
 
-    >>> texts("Paris"), texts(["5", 5.0, 2.5, True]), texts({"value": "Paris"})
-    (('Paris',), ('5', '5', '2.5', 'True'), ())
+    >>> texts("Paris"), texts(["5", 5.0, 2.5, True]), texts({"value": "Paris", "aliases": ["Lutetia"]})
+    (('Paris',), ('5', '2.5', 'True'), ('Paris', 'Lutetia'))
+
+    Raises:
+        ValueError: there is none, or what there is cannot be read.
     """
-    if isinstance(answer, str | int | float):
-        whole = isinstance(answer, float) and answer.is_integer()
-        return (str(int(answer) if whole else answer),)
-    if not isinstance(answer, Sequence) or isinstance(answer, bytes):
-        return ()
-    each = [texts(one) if isinstance(one, str | int | float) else () for one in cast("Sequence[Any]", answer)]
-    return tuple(text for found in each for text in found) if all(each) else ()
+    return tuple(dict.fromkeys(map(_text, golds_of(answer))))
+
+
+def _text(gold: Gold) -> str:
+    return str(int(gold) if isinstance(gold, float) and gold.is_integer() else gold)

@@ -16,7 +16,7 @@ from gem.cli.output import (
     stray_prints_to_stderr,
     warn_of_failures,
 )
-from gem.data import DataSource
+from gem.data import DataSource, Table
 from gem.data.place import how_to_get, place
 from gem.data.source import source_of
 from gem.dataset_env import DatasetEnv, to_download
@@ -66,9 +66,14 @@ def _describe(spec: EnvSpec, arguments: dict[str, Any], *, download: bool) -> di
         **_of_source(given),
         "here": rows is not None,
         "rows": None if rows is None else len(rows),
-        "columns": {**asked.columns, **(given.columns if given else {})},
+        "columns": rows.columns if isinstance(rows, Table) else _expected(asked, given),
         "advice": how_to_get(source).replace("ID", spec.id) if source else None,
     }
+
+
+def _expected(asked: Any, given: DataSource | None) -> dict[str, str]:
+    columns = {**asked.columns, **(given.columns if given else {})}
+    return {role: names if isinstance(names, str) else " or ".join(names) for role, names in columns.items()}
 
 
 def _of_source(source: DataSource | None) -> dict[str, Any]:

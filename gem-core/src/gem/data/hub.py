@@ -18,6 +18,14 @@ from gem.errors import ConfigError, DataUnavailable, MissingExtra
 from gem.files import read_bytes
 
 _CONNECT_SECONDS = 3.0
+_BUILDERS: dict[str, tuple[str, dict[str, Any]]] = {
+    "jsonl": ("json", {}),
+    "json": ("json", {}),
+    "parquet": ("parquet", {}),
+    "csv": ("csv", {"keep_default_na": False}),
+    "tsv": ("csv", {"keep_default_na": False, "sep": "\t"}),
+}
+"""Suffix → what reads such files, and how: `NA` in a table is a text."""
 
 
 def download(source: DataSource) -> Sequence[Any]:
@@ -58,13 +66,14 @@ def read_cached(source: DataSource, folder: Path) -> Sequence[Any]:
 def read_files(files: Sequence[Path]) -> Sequence[Any]:
     """The rows of files of one kind."""
     datasets = _datasets()
-    builder = files[0].name.partition(".")[2].removesuffix(".gz").rpartition(".")[2].replace("jsonl", "json")
-    paths, cache = [str(file) for file in files], str(cache_folder())
+    kind = files[0].name.removesuffix(".gz").rpartition(".")[2]
+    builder, options = _BUILDERS[kind]
+    given = {"data_files": [str(file) for file in files], "split": "train", "cache_dir": str(cache_folder())}
 
     def load() -> Any:
         for file in files:
             check_size(file)
-        return datasets.load_dataset(builder, data_files=paths, split="train", cache_dir=cache)
+        return datasets.load_dataset(builder, **given, **options)
 
     return _reading(files[0], load)
 

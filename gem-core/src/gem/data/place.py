@@ -5,12 +5,11 @@ import re
 from importlib import resources
 from pathlib import Path
 
-from gem.data.source import FILES, DataSource, package_file
+from gem.data.source import READ, DataSource, not_read, package_file
 from gem.errors import ConfigError
 
 LOCAL_FOLDER = "GEM_DATA_DIR"
 """The environment variable that names a folder with local copies of data sets: see `local_copy`."""
-_PACKED = tuple(f"{suffix}.gz" for suffix in FILES if suffix != ".parquet")
 _PART = re.compile(r"-\d+-of-\d+.*")
 
 
@@ -38,7 +37,7 @@ def _refuse_local(path: Path) -> None:
     if path.is_dir():
         raise ConfigError(f"{str(path)!r} is a local folder: write './{path}' for it, or work in another folder")
     if path.is_file():
-        raise ConfigError(f"{str(path)!r} is a file, and GEM reads files with the suffixes {', '.join(FILES)}")
+        raise ConfigError(not_read(str(path)))
 
 
 def local_copy(source: DataSource) -> Path | None:
@@ -66,7 +65,7 @@ def split_files(folder: Path) -> dict[str, list[Path]]:
         parts = Path(here).relative_to(folder).parts
         inner = parts[1:] if parts[:1] == ("data",) else parts
         for name in sorted(names):
-            if name.endswith((*FILES, *_PACKED)) and not name.startswith(".") and name != "dataset_infos.json":
+            if name.endswith(READ) and not name.startswith(".") and name != "dataset_infos.json":
                 split = inner[0] if inner else _PART.sub("", name.partition(".")[0])
                 found.setdefault(split, []).append(Path(here, name))
     return found

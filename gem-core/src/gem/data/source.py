@@ -9,8 +9,60 @@ from gem.checks import CheckedStruct
 from gem.errors import ConfigError, SpecError
 from gem.packs.importing import check_arguments
 
-FILES = (".jsonl", ".json", ".parquet", ".csv")
+FILES = (".jsonl", ".json", ".parquet", ".csv", ".tsv")
 """The suffixes of files with rows."""
+READ = (*FILES, *(f"{suffix}.gz" for suffix in FILES if suffix != ".parquet"))
+"""The same, and those of files that are compressed."""
+
+_ENDING = re.compile(r"\.([A-Za-z0-9]*[A-Za-z][A-Za-z0-9]*)(\.gz)?$")
+_OF_FILES = frozenset(
+    [
+        "7z",
+        "arrow",
+        "avro",
+        "bz2",
+        "db",
+        "docx",
+        "feather",
+        "gz",
+        "h5",
+        "hdf5",
+        "html",
+        "ipynb",
+        "lance",
+        "lz4",
+        "md",
+        "mat",
+        "ndjson",
+        "npy",
+        "npz",
+        "ods",
+        "orc",
+        "parq",
+        "pdf",
+        "pickle",
+        "pkl",
+        "pt",
+        "py",
+        "rar",
+        "rds",
+        "sqlite",
+        "tar",
+        "toml",
+        "txt",
+        "xls",
+        "xlsb",
+        "xlsm",
+        "xlsx",
+        "xml",
+        "xz",
+        "yaml",
+        "yml",
+        "zip",
+        "zst",
+    ]
+)
+"""Endings of files that are not read. The name of an owner's data set may have a dot too."""
 
 _OF_A_PACKAGE = re.compile(r"(?P<package>[A-Za-z_][\w.]+):(?P<file>[\w./-]+)")
 _FUNCTION = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
@@ -26,8 +78,8 @@ class DataSource(CheckedStruct, frozen=True, omit_defaults=True):
     `name` is one of
 
     - the name of a data set of the Hugging Face hub: `"axon-rl/GSM-8k"`;
-    - a file with the suffix .jsonl, .json, .parquet or .csv, or a folder of such files, which begins with `.`, `/` or
-      `~` unless it has a suffix: `"rows.jsonl"`, `"./rows"`;
+    - a file with the suffix .jsonl, .json, .parquet, .csv or .tsv, or a folder of such files, which begins with `.`,
+      `/` or `~` unless it has a suffix: `"rows.jsonl"`, `"./rows"`;
     - a file of an installed package: `"gem_envs_math:sample.jsonl"`;
     - a function that returns rows: `"my_package.rows:make"`.
     """
@@ -103,16 +155,28 @@ def _checked(fields: Mapping[str, Any]) -> DataSource:
 def package_file(name: str) -> tuple[str, str] | None:
     """The package and the file of a name such as `"gem_envs_math:sample.jsonl"`; None for other names."""
     match = _OF_A_PACKAGE.fullmatch(name)
-    return (match["package"], match["file"]) if match and match["file"].endswith(FILES) else None
+    return (match["package"], match["file"]) if match and match["file"].endswith(READ) else None
+
+
+def not_read(name: str) -> str:
+    """What to do about a file of a kind that is not read."""
+    return (
+        f"{name!r} is a file, and GEM reads files with the suffixes {', '.join(FILES)}. Save it as one of these: "
+        "spreadsheets, for example, can be saved as .csv or .tsv."
+    )
 
 
 def _kind(name: str) -> Kind:
     if package_file(name):
         return "package"
-    if name.endswith(FILES) or name.startswith((".", "/", "~")):
+    if name.endswith(READ) or name.startswith((".", "/", "~")):
         return "file"
     if _FUNCTION.fullmatch(name):
         return "function"
+    # No name of the hub without an owner has a dot. Asking the hub for a file would take half a minute.
+    ending = _ENDING.search(name, name.rfind("/") + 1)
+    if ending and ("/" not in name or ending[1].lower() in _OF_FILES):
+        raise SpecError(not_read(name))
     if _HUB.fullmatch(name):
         return "hub"
     raise SpecError(

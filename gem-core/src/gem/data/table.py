@@ -11,9 +11,11 @@ from weakref import WeakKeyDictionary
 from gem import seeding
 from gem.data import hub
 from gem.data.images import row_reader
-from gem.data.json_lines import JsonLines
+from gem.data.indexed import IndexedFile
+from gem.data.json_lines import JsonLines, read_json
 from gem.data.place import cache_folder, place, saved_folder, split_files
-from gem.data.source import Data, DataSource, source_of
+from gem.data.separated import SeparatedFile
+from gem.data.source import READ, Data, DataSource, not_read, source_of
 from gem.errors import ConfigError
 from gem.packs.importing import import_path
 
@@ -27,8 +29,12 @@ class Table(Sequence[dict[str, Any]]):
     """
 
     def __init__(self, rows: Any, chosen: Sequence[int], columns: Mapping[str, str], named: str) -> None:
-        self._read, self._chosen, self._columns, self._named = row_reader(rows), chosen, columns, named
+        self._rows, self._read, self._chosen, self._named = rows, row_reader(rows), chosen, named
+        self.columns = columns
+        """Role → column."""
         self._renamed = frozenset(columns.values())
+        self.looked_at: set[type] = set()
+        """The classes of environments that have looked at rows and found that they can be asked."""
 
     def __len__(self) -> int:
         return len(self._chosen)
@@ -42,13 +48,16 @@ class Table(Sequence[dict[str, Any]]):
         if isinstance(index, slice):
             return [self[each] for each in range(len(self))[index]]
         row = self._read(self._chosen[index])
-        for column in self._columns.values():
+        for column in self.columns.values():
             if column not in row:
-                raise ConfigError(
-                    f"the data {self._named}: row {self._chosen[index]} does not have the column {column!r}"
-                )
+                raise ConfigError(f"the data {self._named}: {self.line(index)} does not have the column {column!r}")
         others = {column: value for column, value in row.items() if column not in self._renamed}
-        return others | {role: row[column] for role, column in self._columns.items()}
+        return others | {role: row[column] for role, column in self.columns.items()}
+
+    def line(self, index: int) -> str:
+        """The place of a row, for messages: the line of its file, or its number."""
+        own = self._chosen[index]
+        return self._rows.line(own) if isinstance(self._rows, IndexedFile) else f"row {own}"
 
 
 class _Opened:
@@ -60,23 +69,25 @@ class _Opened:
         self.where: object = None
 
 
-_Columns = tuple[tuple[str, str], ...]
+_Names = str | tuple[str, ...]
+_Columns = tuple[tuple[str, _Names], ...]
 _sources: dict[tuple[DataSource, _Columns], _Opened] = {}
 _functions: MutableMapping[Callable[[], Any], dict[_Columns, _Opened]] = WeakKeyDictionary()
 _lock = threading.Lock()
 
 
-def open_table(data: Data, columns: Mapping[str, str] | None = None) -> Table:
+def open_table(data: Data, columns: Mapping[str, _Names] | None = None) -> Table:
     """The table of `data`. All callers of a process get the same one for the same source, until its file changes.
 
     Args:
         data: a source, its name or its fields; or the rows themselves, or a function that returns them.
-        columns: role → column, for the roles that a source does not name; each column must exist.
+        columns: role → column, or columns of which the first that exists is taken, for the roles that a source does
+            not name.
 
     Raises:
         DataUnavailable: the rows are not on this machine and cannot be downloaded.
         ConfigError: there is no such file, split or column, or no row is left.
-        MissingExtra: `datasets` is not installed, and the rows are not in a JSON Lines file.
+        MissingExtra: `datasets` is not installed, and the rows are not in a file of text.
     """
     expected = dict(columns or {})
     source = source_of(data)
@@ -117,6 +128,8 @@ def _where(source: DataSource) -> list[tuple[Path, int, int]]:
 def _files_of(source: DataSource, path: Path) -> list[Path]:
     """The files with the rows; none if that is up to the library `datasets`."""
     if not path.is_dir():
+        if not path.name.endswith(READ):
+            raise ConfigError(not_read(str(path)))
         return [path]
     if (source.kind == "hub" and path.is_relative_to(cache_folder())) or saved_folder(source, path):
         return []
@@ -130,6 +143,14 @@ def _files_of(source: DataSource, path: Path) -> list[Path]:
     return files
 
 
+_READERS: Mapping[str, Callable[[Path], Any]] = {
+    ".jsonl": JsonLines,
+    ".json": read_json,
+    ".csv": SeparatedFile,
+    ".tsv": SeparatedFile,
+}
+
+
 def _rows(source: DataSource) -> Any:
     if source.kind == "function":
         return import_path("data", source.name)()
@@ -139,30 +160,27 @@ def _rows(source: DataSource) -> Any:
     if not path.exists():
         raise ConfigError(f"the data {source}: there is no such file or folder: {path}")
     files = _files_of(source, path)
-    if len(files) == 1 and files[0].suffix == ".jsonl":
-        return JsonLines(files[0])
+    if len(files) == 1 and files[0].suffix in _READERS:
+        return _READERS[files[0].suffix](files[0])
     if files:
         return hub.read_files(files)
     cached = source.kind == "hub" and path.is_relative_to(cache_folder())
     return hub.read_cached(source, path) if cached else hub.read_folder(source, path)
 
 
-def _table(rows: Any, source: DataSource | None, expected: Mapping[str, str]) -> Table:
-    indexed = isinstance(rows, Sequence | JsonLines) or hasattr(rows, "column_names")
+def _table(rows: Any, source: DataSource | None, expected: Mapping[str, _Names]) -> Table:
+    indexed = isinstance(rows, Sequence | IndexedFile) or hasattr(rows, "column_names")
     rows = cast("Any", rows) if indexed else list(cast("Iterable[Any]", rows))
     named = str(source or "of these rows")
     if not hasattr(rows, "__len__"):
         raise ConfigError(f"the data {named}: rows that are streamed have no index; load them without streaming=True")
     if not len(rows):
         raise ConfigError(f"the data {named}: there are no rows")
-    columns = {**expected, **(source.columns if source else {})}
     own = _columns(rows, named)
-    for role, column in columns.items():
-        if column not in own:
-            raise ConfigError(
-                f"the data {named}: there is no column {column!r} for the {role}; there are: {', '.join(own)}. "
-                f"Name the right one: data={{'name': …, 'columns': {{{role!r}: …}}}}"
-            )
+    columns = {
+        role: _column(role, names, own, named)
+        for role, names in {**expected, **(source.columns if source else {})}.items()
+    }
     chosen: Sequence[int] = range(len(rows))
     if source and source.where:
         chosen = _matching(rows, source, own)
@@ -174,6 +192,18 @@ def _table(rows: Any, source: DataSource | None, expected: Mapping[str, str]) ->
     if source and source.limit is not None:
         chosen = chosen[: source.limit]
     return Table(rows, chosen, columns, named)
+
+
+def _column(role: str, names: _Names, own: Sequence[str], named: object) -> str:
+    """The column of a role."""
+    each = (names,) if isinstance(names, str) else names
+    found = next((name for name in each if name in own), None)
+    if found is None:
+        raise ConfigError(
+            f"the data {named}: there is no column {' or '.join(map(repr, each))} for the {role}; there are: "
+            f"{', '.join(own)}. Name the right one: data={{'name': …, 'columns': {{{role!r}: …}}}}"
+        )
+    return found
 
 
 def _columns(rows: Any, named: object) -> list[str]:
@@ -191,11 +221,13 @@ def _matching(rows: Any, source: DataSource, own: Sequence[str]) -> Sequence[int
         if column not in own:
             raise ConfigError(f"the data {source}: where names the column {column!r}; there are: {', '.join(own)}")
         kept[column] = cast("list[Any]", wanted) if isinstance(wanted, list) else [wanted]
+        if type(rows) is SeparatedFile:  # cells are texts
+            kept[column] = list(map(str, kept[column]))
     # `datasets` reads one column without decoding the others, which may be images.
     if hasattr(rows, "column_names"):
         chosen: Sequence[int] = range(len(rows))
         for column, values in kept.items():
-            found = rows[column][:]
+            found = cast("Any", rows)[column][:]
             chosen = array("q", (index for index in chosen if found[index] in values))
         return chosen
 
