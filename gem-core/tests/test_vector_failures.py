@@ -4,6 +4,8 @@ import math
 import os
 import signal
 import textwrap
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -148,20 +150,85 @@ def test_a_process_that_an_env_has_forked_does_not_hide_the_end_of_its_worker(wo
     assert failure.error.startswith("WorkerLost: " if word == "fork die" else "TimeoutError: ")
 
 
-def test_a_worker_that_is_stopped_between_two_calls_is_replaced_and_its_envs_play_on(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr("gem.vector.recovery.SILENCE", 0.5)
-    with vector("process", length=LENGTH, num_workers=1, step_timeout=1.0) as envs:
-        envs.reset(seed=7)
-        pid = envs.step(["go 1"] * 3).infos[0]["pid"]
-        os.kill(pid, signal.SIGSTOP)
-        steps = envs.step(["go 2"] * 3)
-
-    assert steps.infos[0]["pid"] != pid
+def second_step(envs: VectorEnv, before: Callable[[int], None]) -> tuple[bool, VectorStep]:
+    """Whether the worker was replaced in the second step, before which its process gets `before`; and that step."""
+    envs.reset(seed=7)
+    pid = envs.step(["go 1"] * 3).infos[0]["pid"]
+    before(pid)
+    steps = envs.step(["go 2"] * 3)
     for slot in range(3):
         whole = alone(episode_seed(7, slot, 0), ["go 1", "go 2"], length=LENGTH)
         assert row(steps, slot) == without_pid(whole[2])
+    return steps.infos[0]["pid"] != pid, steps
+
+
+def stop(pid: int) -> None:
+    os.kill(pid, signal.SIGSTOP)
+
+
+@pytest.mark.parametrize("silence", [1e6, 0.5], ids=["stopped", "as if frozen"])
+def test_a_worker_that_is_stopped_between_two_calls_is_replaced_and_its_envs_play_on(
+    silence: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("gem.vector.recovery.SILENCE", silence)
+    if silence < 1:
+        monkeypatch.setattr(process.WorkerProcess, "is_stopped", lambda self: False)
+    with vector("process", length=LENGTH, num_workers=1, step_timeout=1.0) as envs:
+        replaced, _ = second_step(envs, stop)
+
+    assert replaced
+
+
+def test_a_worker_that_is_stopped_within_a_call_is_replaced_and_that_call_is_overdue(tmp_path: Path) -> None:
+    with vector("process", length=LENGTH, num_workers=1, step_timeout=1.0) as envs:
+        envs.reset(seed=7)
+        pid = envs.step(["go 1"] * 3).infos[0]["pid"]
+        envs.send({0: "go 2", 1: f"await {tmp_path / 'never'}", 2: "go 2"})
+        first = envs.recv(min_results=1)
+        stop(pid)
+        results = {result.slot: result for result in first + envs.recv(min_results=2)}
+
+    assert results[1].failure is not None
+    assert results[1].failure.error == "TimeoutError: timed out after 1 s"
+    for slot in (0, 2):
+        step = results[slot].step
+        assert step is not None
+        assert without_pid(step) == without_pid(alone(episode_seed(7, slot, 0), ["go 1", "go 2"], length=LENGTH)[2])
+
+
+def test_a_worker_that_was_stopped_and_goes_on_is_kept() -> None:
+    def stop_for_a_while(pid: int) -> None:
+        stop(pid)
+        os.kill(pid, signal.SIGCONT)
+
+    with vector("process", length=LENGTH, num_workers=1, step_timeout=1.0) as envs:
+        assert not second_step(envs, stop_for_a_while)[0]
+
+
+class Slow:
+    """Takes its time to be unpickled: the worker calls no env meanwhile."""
+
+    def __reduce__(self) -> tuple[Callable[[float], None], tuple[float]]:
+        return time.sleep, (1.5,)
+
+
+def test_a_worker_that_is_slow_between_two_calls_is_kept() -> None:
+    with vector("process", length=LENGTH, num_workers=1, step_timeout=0.5) as envs:
+        envs.reset(seed=7)
+        pid = envs.step(["go 1"] * 3).infos[0]["pid"]
+        envs.reset(seed=7, options={"folder": Slow()})
+        assert envs.step(["go 1"] * 3).infos[0]["pid"] == pid
+
+
+def test_a_worker_whose_answers_nobody_has_received_for_long_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gem.vector.recovery.SILENCE", 0.1)
+    with vector("process", length=LENGTH, num_workers=1, step_timeout=0.5) as envs:
+        envs.reset(seed=7)
+        pid = envs.step(["go 1"] * 3).infos[0]["pid"]
+        envs.send(dict.fromkeys(range(3), "go 2"))
+        time.sleep(1.5)
+        envs.recv(min_results=3)
+        assert envs.step(["go 3"] * 3).infos[0]["pid"] == pid
 
 
 @pytest.mark.parametrize("backend", PARALLEL)

@@ -22,7 +22,8 @@ from gem.vector.worker import Batch, WorkerAnswer, WorkerInit, unpickle
 
 MAX_FAILED_STARTS = 3
 SILENCE = 5.0
-"""Seconds beside the limit of a step in which a worker that is asked, and calls no env, is taken for stopped."""
+"""Seconds beside the limit of a step after which a worker that is silent, and calls no env, is given up although nobody
+is known to have stopped it, as in a container that is frozen."""
 
 
 class WorkerLost(Exception):
@@ -49,8 +50,8 @@ class WorkerHandle(ABC):
         """True once it has started."""
         self.next_check = 0.0
         """The time of the next check for an overdue call."""
-        self.heard = 0.0
-        """The time when it last answered, or was asked after it had answered everything."""
+        self.heard = time.monotonic()
+        """The time when it was started, last answered, or was asked after it had answered everything."""
         self.failed_starts = 0
         """Workers for these slots that have ended in succession before they were ready."""
         self.suspects: deque[int] = deque()
@@ -71,6 +72,10 @@ class WorkerHandle(ABC):
     @abstractmethod
     def call(self) -> EnvCall | None:
         """The running call, or that during which the worker died; None if there is none or it is not known."""
+
+    def is_stopped(self) -> bool:
+        """Whether it is known to be stopped, as by SIGSTOP: unlike a slow worker, it does nothing for however long."""
+        return False
 
     @abstractmethod
     def kill(self) -> None:
@@ -224,12 +229,17 @@ class RemoteBackend(ABC, Generic[L]):
             if now < worker.next_check:
                 continue
             call = worker.call()
+            seconds = call.seconds if call else now - worker.heard
             # A call that begins later is due later than this.
-            worker.next_check = now + self._limit - (call.seconds if call else 0.0)
-            if call is not None and call.seconds >= self._limit:
+            worker.next_check = now + (self._limit - seconds if seconds < self._limit else min(self._limit, SILENCE))
+            if seconds < self._limit:
+                continue
+            if call is not None:
                 self._end(worker, call, timed_out(self._limit))
-            elif call is None and worker.ready and now - worker.heard >= self._limit + SILENCE:
-                self._end(worker, None, "")  # somebody has stopped it: no env is to blame
+            elif worker in self._wait(0.0):
+                continue  # it has answered while nobody received
+            elif worker.is_stopped() or (worker.ready and seconds >= self._limit + SILENCE):
+                self._end(worker, None, "")  # no env is to blame
         return min(self._workers[number].next_check for number in busy)
 
     def _end(self, worker: L, call: EnvCall | None, cause: str) -> None:

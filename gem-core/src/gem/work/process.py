@@ -74,6 +74,15 @@ class WorkerProcess:
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(max(0.0, deadline - time.monotonic()))
 
+    def is_stopped(self) -> bool:
+        """Whether a signal has stopped it, and none has continued it since; False where Python cannot tell."""
+        if not hasattr(os, "waitid"):  # on macOS before Python 3.13
+            return False
+        try:
+            return os.waitid(os.P_PID, self.pid, os.WSTOPPED | os.WNOHANG | os.WNOWAIT) is not None
+        except ChildProcessError:  # it has ended
+            return False
+
     def kill(self) -> None:
         """End it, and its process group, at once."""
         with suppress(ProcessLookupError, PermissionError):  # on macOS the latter, if the group has ended

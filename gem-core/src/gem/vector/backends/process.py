@@ -61,6 +61,9 @@ class ProcessWorkerHandle(WorkerHandle):
     def call(self) -> EnvCall | None:
         return self._status.call()
 
+    def is_stopped(self) -> bool:
+        return self._process.is_stopped()
+
     def kill(self) -> None:
         self._process.kill()
 
