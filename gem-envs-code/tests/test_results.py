@@ -70,7 +70,7 @@ def test_a_value_of_a_subclass_is_its_plain_data(value, plain):
     assert type(decode(wire(value))) is type(plain)
 
 
-@pytest.mark.parametrize("value", [object(), range(3), {}.keys(), lambda: 0, [object()], type])
+@pytest.mark.parametrize("value", [object(), {}.values(), lambda: 0, [object()], type])
 def test_other_values_are_not_plain(value):
     with pytest.raises(NotPlain):
         encode(value)

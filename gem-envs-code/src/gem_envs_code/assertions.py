@@ -51,13 +51,13 @@ def assertions_hold(test: AssertTest, box: Sandbox, carry: Carry) -> bool | None
         known = list(zip(steps, answers, strict=False))
         # As long as a step is a guess, its failure is not the program's.
         stopped = steps[: len(answers) + 1]
-    raise Fault(f"a test that takes more than {MOST_ROUNDS} turns with the program: {code[:200]!r}")
+    return None  # a program without an end
 
 
 def _referee(order: dict[str, Any], box: Sandbox) -> dict[str, Any]:
     """The reply of the referee after a turn."""
     mark = secrets.token_hex(8)
-    job = Job(code=inside("referee"), stdin=json.dumps({**order, "mark": mark}), limits=LIMITS)
+    job = Job(code=inside("mirrors", "referee"), stdin=json.dumps({**order, "mark": mark}), limits=LIMITS)
     ended = box.run_job(job)
     if ended.reason == "sandbox_error":
         raise SandboxLost(f"the sandbox failed under a test: {ended.note}")

@@ -95,10 +95,11 @@ class Attempt:
     def _asserted(self, test: AssertTest) -> Verdict:
         """Run the assertions of a test in one process, and the program in others."""
         last: Result | None = None
+        seed = secrets.randbits(32)
 
         def carry(steps: Sequence[Any]) -> Sequence[Any]:
             nonlocal last
-            ended = self._ask([{"steps": steps}], self._task.limits)
+            ended = self._ask([{"steps": steps, "seed": seed}], self._task.limits)
             last = ended.result
             return ended.answers
 

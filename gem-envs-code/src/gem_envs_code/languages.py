@@ -2,6 +2,7 @@
 
 import functools
 import json
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import resources
@@ -47,12 +48,20 @@ def find_language(name: str) -> Language:
 
 
 @functools.cache
-def inside(name: str) -> str:
-    """The source of a module of `gem_envs_code.inside`, with that of `wire`, as one program."""
+def inside(*names: str) -> str:
+    """The source of modules of `gem_envs_code.inside`, with that of `wire`, as one program."""
     folder = resources.files("gem_envs_code.inside")
-    wire, module = (folder.joinpath(f"{each}.py").read_text("utf-8") for each in ("wire", name))
-    own = [line for line in module.splitlines() if not line.startswith("from gem_envs_code.")]
-    return "\n".join([wire, *own])
+    sources = (folder.joinpath(f"{name}.py").read_text("utf-8") for name in ("wire", *names))
+    return "\n".join(_OUR_IMPORT.sub("", source) for source in sources)
+
+
+_OUR_IMPORT = re.compile(r"^from gem_envs_code\.[\w.]+ import (?:\([^)]*\)|.*)\n", re.MULTILINE)
+_DEVICE = re.compile(r"""(?<![\w.])((?:io\.)?open\(\s*)(["'])/dev/stdin\2""")
+
+
+def _complete(source: str) -> str:
+    """A Python program with the imports that it lacks, and the descriptor of a device that the sandbox lacks."""
+    return _DEVICE.sub(r"\g<1>0", with_imports(source))
 
 
 PYTHON = Language(
@@ -60,7 +69,7 @@ PYTHON = Language(
     title="Python 3",
     fence="python",
     printing=lambda word: f"print({word!r})",
-    complete=with_imports,
+    complete=_complete,
     caller=lambda source: Job(code=inside("caller")),
     together=leaves_nothing,
 )

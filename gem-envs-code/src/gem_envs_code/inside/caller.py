@@ -13,21 +13,34 @@ The program shares this process and may write what it likes instead. It gains no
 is expected elsewhere, and here is nothing that could tell it.
 """
 
+# pyright: reportUnknownArgumentType=false
+
 import builtins
+import collections
 import io
 import itertools
 import json
 import operator
 import os
+import random
 import sys
-from collections.abc import Callable, Iterator
-from types import CodeType, ModuleType
+from collections.abc import Awaitable, Callable, Iterator
+from types import CodeType, CoroutineType, ModuleType
 from typing import Any
 
-from gem_envs_code.inside.wire import decode, encode
+from gem_envs_code.inside.wire import CLASSES, content, decode, encode
 
 MOST_ITEMS = 10_000
 """Items of an iterable that a test gets to see."""
+
+MUTABLE: tuple[Any, ...] = (list, dict, set, bytearray, collections.deque, collections.Counter, collections.OrderedDict)
+"""Types of arguments that a step may change."""
+
+_HIDDEN = """abstractmethods class class_getitem del delattr delete dict dir doc get getattr getattribute getnewargs
+getnewargs_ex getstate init init_subclass module mro_entries new reduce reduce_ex set set_name setattr setstate sizeof
+slots subclasshook weakref"""
+HIDDEN = frozenset(f"__{name}__" for name in _HIDDEN.split())
+"""Special methods that a test does not call itself."""
 
 
 def module(code: CodeType, name: str) -> dict[str, Any]:
@@ -73,58 +86,125 @@ def called(code: CodeType, test: dict[str, Any]) -> Any:
 class Steps:
     """Carries out steps that the referee of a test asks for: `[action, arguments, keywords]`.
 
-    A step's answer is `{"is": result, "changed": …}`, with the arguments that it has changed by their positions, or
-    `{"raised": [names of classes], "text": …}`. A result that is not plain data stays here, and
-    `{"object": [step, number]}` refers to it from then on.
+    A step's answer is `{"is": result, "changed": …, "made": …}`, with the arguments that it has changed by their
+    positions, or `{"raised": class, "args": …, "error": …, "made": …}`. What is not plain data stays here, and
+    `{"object": number}` refers to it; `made` describes those that are new. `{"result": number}` is what a step gave.
     """
 
-    def __init__(self, code: CodeType) -> None:
+    def __init__(self, code: CodeType, seed: int) -> None:
+        random.seed(seed)  # so that it draws the same numbers each time that the test is run from its beginning
         self.names = module(code, "main")
-        self.found: list[list[Any]] = []
-        """The objects in the result of each step; the first is the result itself."""
+        self.objects: list[Any] = []
+        self.numbers: dict[int, int] = {}
+        self.results: list[Any] = []
+        self.made: dict[int, Any] = {}
 
     def carry_out(self, step: list[Any]) -> dict[str, Any]:
         """Carry out the next step; returns its answer."""
         action, given, keywords = step
+        self.made = {}
+        self.results.append(None)
         arguments = decode(given, self.object)
-        own: list[Any] = []
-        self.found.append(own)
         try:
             result = self.act(action, arguments, decode(keywords, self.object))
         except Exception as error:
-            own.append(None)
-            kinds = [kind.__name__ for kind in type(error).__mro__ if kind.__module__ == "builtins"]
-            return {"raised": kinds, "text": str(error)[:1000]}
-        own.append(result)
+            try:
+                args = encode(error.args, self.reference)
+            except Exception:
+                args = {"tuple": [str(error)[:1000]]}
+            kind, own = self.reference(type(error)), self.reference(error)
+            return {"raised": kind, "args": args, "error": own, "made": self.made}
+        self.results[-1] = result
         changed: dict[str, Any] = {}
         for number, (before, after) in enumerate(zip(given, arguments, strict=True)):
-            if isinstance(after, list | dict | set | bytearray) and isinstance(before, list | dict):
+            if action != "update" and type(after) in MUTABLE and isinstance(before, list | dict):
                 now = encode(after, self.reference)
                 if now != before:
                     changed[str(number)] = now
-        return {"is": encode(result, self.reference), "changed": changed}
+        return {"is": encode(result, self.reference), "changed": changed, "made": self.made}
 
     def act(self, action: str, arguments: list[Any], keywords: dict[str, Any]) -> Any:
         if action == "name":
             return find(self.names, arguments[0])
         if action == "call":
             return arguments[0](*arguments[1:], **keywords)
+        if action == "special":
+            name, own, *others = arguments
+            return getattr(type(own), name)(own, *others)
         if action == "items":
             items: Iterator[Any] = iter(arguments[0])
-            return list(itertools.islice(items, MOST_ITEMS))
-        return (getattr(operator, action, None) or getattr(builtins, action))(*arguments)
+            return list(itertools.islice(items, arguments[1]))
+        if action == "plain":
+            return Encoded(content(arguments[0], self.reference))
+        if action == "update":
+            changed, now = arguments
+            changed.clear()
+            return (changed.extend if hasattr(changed, "extend") else changed.update)(now)
+        if action == "await":
+            return self.waited(arguments[0])
+        return (getattr(builtins, action, None) or getattr(operator, action))(*arguments)
+
+    def waited(self, awaited: Awaitable[Any]) -> Any:
+        """The result of what is awaited."""
+        import asyncio  # which takes a while
+
+        if not hasattr(self, "loop"):
+            self.loop = asyncio.new_event_loop()
+
+        async def wait() -> Any:
+            return await awaited
+
+        return self.loop.run_until_complete(wait())
 
     def reference(self, value: Any) -> dict[str, Any]:
-        """The reference to an object in the result of the last step."""
-        own = self.found[-1]
-        if not any(value is each for each in own):
-            own.append(value)
-        return {"object": [len(self.found) - 1, next(at for at, each in enumerate(own) if each is value)]}
+        """The reference to an object, which is described the first time."""
+        if isinstance(value, Encoded):
+            return value.encoded
+        if isinstance(value, type) and CLASSES.get(value.__name__) is value:
+            return {"class": value.__name__}
+        number = self.numbers.get(id(value))
+        if number is None:
+            number = self.numbers[id(value)] = len(self.objects)
+            self.objects.append(value)
+            self.made[number] = self.described(value)
+        return {"object": number}
 
-    def object(self, reference: list[int]) -> Any:
+    def described(self, value: Any) -> dict[str, Any]:
+        """The description of an object."""
+        if type(value) is CoroutineType:
+            return {"kind": "coroutine"}
+        if not isinstance(value, type):
+            found = {"kind": "object", "class": self.reference(type(value))}
+            if isinstance(value, int | float | str | tuple | frozenset | bytes | complex):
+                found["plain"] = content(value, self.reference)
+            return found
+        special = [name for name, found in vars(value).items() if name[:2] == "__" == name[-2:] and callable(found)]
+        return {
+            "kind": "class",
+            "name": value.__name__,
+            "bases": [self.reference(base) for base in value.__bases__],
+            "special": sorted({*special} - HIDDEN),
+            "unhashable": vars(value).get("__hash__", 0) is None,
+        }
+
+    def object(self, reference: dict[str, Any]) -> Any:
         """The object that a reference means."""
-        step, number = reference
-        return self.found[step][number]
+        ((kind, found),) = reference.items()
+        if kind == "object":
+            return self.objects[found]
+        if kind == "result":
+            return self.results[found]
+        if kind == "error":
+            name, args = found
+            return CLASSES[name](*decode(args, self.object))
+        return CLASSES[found]
+
+
+class Encoded:
+    """A result that is encoded already."""
+
+    def __init__(self, encoded: Any) -> None:
+        self.encoded = encoded
 
 
 def answers(code: CodeType, test: dict[str, Any]) -> Iterator[Any]:
@@ -135,7 +215,7 @@ def answers(code: CodeType, test: dict[str, Any]) -> Iterator[Any]:
         yield called(code, test)
     else:
         sys.stdin, sys.stdout = io.StringIO(), io.StringIO()
-        steps = Steps(code)
+        steps = Steps(code, test["seed"])
         yield from map(steps.carry_out, test["steps"])
 
 

@@ -9,16 +9,34 @@ The test runs from its beginning with the answers that are known. When it needs 
 for the steps so far and that one. To ask for many at once it runs on with a `Guess`, which meets every assertion, and
 asks for what it comes by: if that is what the test does once the answers are known, they are there. It writes one line:
 the mark, then `{"passed": bool}`, `{"ask": steps, "sure": how many are not guesses}` or `{"fault": text}`.
+
+A test passes if it comes to its end, and has come by an assertion or an expected exception.
 """
 
-import builtins
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownLambdaType=false
+# pyright: reportUnknownArgumentType=false, reportUnknownParameterType=false, reportPrivateUsage=false
+
+import ast
 import json
 import os
 import sys
-from types import ModuleType
+from types import CoroutineType, ModuleType, TracebackType
 from typing import Any, NoReturn
 
-from gem_envs_code.inside.wire import NotPlain, decode, encode
+from gem_envs_code.inside.mirrors import (
+    IMMUTABLE,
+    METHODS,
+    MUTABLE,
+    OWN,
+    Guess,
+    Mirror,
+    Reference,
+    Remote,
+    method,
+    placed,
+    special,
+)
+from gem_envs_code.inside.wire import CLASSES, NotPlain, TooDeep, decode, encode
 
 MOST_GUESSES = 500
 
@@ -29,48 +47,166 @@ class Session:
     def __init__(self, order: dict[str, Any]) -> None:
         self.mark: str = order["mark"]
         self.known: list[Any] = order["known"]
+        self.ends = "Stop" in order["test"]
+        """Whether the test itself says something about the end of iterators."""
         self.asked: list[Any] = []
         self.sure = 0
+        self.checked = 0
+        self.made: dict[str, Any] = {}
+        self.mirrors: dict[int, Any] = {}
+        """What stands here for each object of the program."""
+        self.chosen: set[Any] = set()
+        """Classes of the program that the test names."""
+        self.coroutines: dict[int, Any] = {}
+        self.attributes: list[Any] = []
+        """Lists and the like that are attributes in the program's process: the step, the value, and its encoding."""
 
     def step(self, action: str, *arguments: Any, **keywords: Any) -> Any:
         """The result of a step in the program's process, or what it raised there."""
+        for each in [*self.attributes]:
+            at, value, before = each
+            now = encode(value, self.reference)
+            if now != before:  # the test has changed it
+                each[2] = now
+                self.take("update", Reference({"result": at}), now)
+        return self.take(action, *arguments, **keywords)
+
+    def take(self, action: str, *arguments: Any, **keywords: Any) -> Any:
+        """`step`, for a program that knows of everything that the test has changed."""
         step: list[Any] = []
         try:
-            step = [action, encode(list(arguments), reference), encode(keywords, reference)]
+            step = [action, encode(list(arguments), self.reference), encode(keywords, self.reference)]
         except NotPlain as error:
             if self.sure:
                 self.ask()
+            if isinstance(error, TooDeep):  # the program has made it
+                self.end({"passed": False})
             self.end({"fault": f"the test hands the program what cannot leave it: {error}"})
         at = len(self.asked)
         self.asked.append(step)
-        if not self.sure and at < len(self.known) and self.known[at][0] == step:
-            return self.result(at, self.known[at][1], arguments)
+        if not self.sure and at < len(self.known) and self.resolved(self.known[at][0]) == self.resolved(step):
+            self.asked[at] = self.known[at][0]
+            return self.result(at, action, self.known[at][1], arguments)
         self.sure = self.sure or at + 1
         if at - self.sure > MOST_GUESSES:
             self.ask()
-        return Guess(self, [at, 0])
+        return Guess(self, {"result": at})
 
-    def result(self, at: int, answer: dict[str, Any], arguments: tuple[Any, ...]) -> Any:
+    def resolved(self, step: Any) -> Any:
+        """A step with the results that are known by now in the places of those that were guesses."""
+        if isinstance(step, list):
+            return [self.resolved(each) for each in step]
+        if isinstance(step, dict):
+            if [*step] == ["result"]:
+                return self.known[step["result"]][1].get("is")
+            return {kind: self.resolved(each) for kind, each in step.items()}
+        return step
+
+    def result(self, at: int, action: str, answer: dict[str, Any], arguments: tuple[Any, ...]) -> Any:
         """The result of a step whose answer is known."""
-
-        def found(reference: Any) -> Remote:
-            step, number = reference
-            return Remote(self, [int(step), int(number)])
-
+        self.made.update(answer["made"])
         if "raised" in answer:
-            kinds = [getattr(builtins, str(name), None) for name in answer["raised"]]
-            kind = next(each for each in kinds if isinstance(each, type) and issubclass(each, Exception))
-            error = kind.__new__(kind)
-            error.args = (str(answer["text"]),)
+            error = self.error(answer)
+            if isinstance(error, StopIteration) and action == "call" and not self.ends:
+                self.end({"passed": False})  # it would end a loop of the test before its time, and nobody would notice
             raise error
         for number, now in answer["changed"].items():
-            changed, after = arguments[int(number)], decode(now, found)
-            if isinstance(changed, list | bytearray):
-                changed[:] = after
+            changed, after = arguments[int(number)], decode(now, self.object)
+            changed.clear()
+            (changed.extend if hasattr(changed, "extend") else changed.update)(after)
+        found = decode(answer["is"], self.object)
+        if action == "getattr" and isinstance(found, MUTABLE) and not isinstance(found, Remote):
+            self.attributes.append([at, found, encode(found, self.reference)])
+        return found
+
+    def error(self, answer: dict[str, Any]) -> BaseException:
+        """The exception that a step has raised."""
+        kind = self.object(answer["raised"])
+        if not (isinstance(kind, type) and issubclass(kind, Exception)):
+            raise TypeError("what the program has raised is no exception")
+        error = kind.__new__(kind)
+        BaseException.__setattr__(error, "args", tuple(decode(answer["args"], self.object)))
+        if isinstance(kind, Mirror):
+            self.mirrors[answer["error"]["object"]] = placed(error, self, answer["error"])
+        return error
+
+    def reference(self, value: Any) -> Any:
+        """The encoding of what stands for an object of the program, or of what both sides have."""
+        if isinstance(value, Remote | Guess | Mirror | Reference):
+            found = value._reference
+            if found:
+                return found
+        elif type(value) is CoroutineType and id(value) in self.coroutines:
+            return self.coroutines[id(value)][0]
+        elif isinstance(value, type) and CLASSES.get(value.__name__) is value:
+            return {"class": value.__name__}
+        elif isinstance(value, type) and issubclass(value, Exception):
+            return self.reference(value.__base__)
+        elif isinstance(value, Exception):
+            kind = next(each for each in type(value).__mro__ if CLASSES.get(each.__name__) is each)
+            return {"error": [kind.__name__, encode(list(value.args), self.reference)]}
+        elif isinstance(value, TracebackType):
+            return None
+        return encode(value)
+
+    def object(self, reference: Any) -> Any:
+        """What stands here for an object of the program."""
+        ((kind, number),) = reference.items()
+        if kind == "class":
+            return CLASSES[number]
+        if kind != "object":
+            raise ValueError("what the program's process does not say")
+        if number not in self.mirrors:
+            found = self.made[str(number)]
+            if found["kind"] == "coroutine":
+                made: Any = self.awaiting(reference)
+                self.coroutines[id(made)] = reference, made
+            elif found["kind"] == "class":
+                made = self.mirror(found, reference)
             else:
-                changed.clear()
-                changed.update(after)
-        return decode(answer["is"], found)
+                kind = self.object(found["class"])
+                if not isinstance(kind, Mirror):
+                    kind = self.stand_in(kind)
+                plain = next((each for each in IMMUTABLE if issubclass(kind, each)), None)
+                if plain is not None:
+                    made = plain.__new__(kind, decode(found["plain"], self.object))
+                else:
+                    made = next(each for each in (*MUTABLE, object) if issubclass(kind, each)).__new__(kind)
+                placed(made, self, reference)
+            self.mirrors[number] = made
+        return self.mirrors[number]
+
+    async def awaiting(self, reference: Any) -> Any:
+        """The result of a coroutine of the program."""
+        return self.step("await", Reference(reference))
+
+    def stand_in(self, kind: type) -> Any:
+        """A class for objects of the program whose class is here, too, but which cannot be made here."""
+        bases = [{"class": kind.__name__}] if issubclass(kind, MUTABLE) else []
+        found = {"name": kind.__name__, "bases": bases, "special": {*dir(kind)} - {*dir(object)}, "unhashable": False}
+        return self.mirror(found, {"class": kind.__name__})
+
+    def mirror(self, found: dict[str, Any], reference: Any) -> Any:
+        """What stands here for a class of the program."""
+        bases = [base for base in map(self.object, found["bases"]) if base is not object]
+        bases.sort(key=lambda base: not isinstance(base, Mirror))
+        if not any(isinstance(base, Mirror) for base in bases):
+            bases.insert(0, Remote)
+        names: dict[str, Any] = {"_session": self, "_reference": reference}
+        for name in found["special"]:
+            if name.startswith("__") and name.endswith("__") and name not in OWN:
+                names[name] = special(name)
+        if found["unhashable"]:
+            names["__hash__"] = None
+        for base in MUTABLE:
+            if any(issubclass(each, base) for each in bases):
+                for name in {*dir(base)} - {*dir(object)}:
+                    if not name.startswith("__") or name in METHODS:
+                        names.setdefault(name, special(name) if name in METHODS else method(name))
+        try:
+            return Mirror(found["name"], tuple(bases), names)
+        except TypeError:  # of bases that cannot be put together here
+            return Mirror(found["name"], (Remote,), names)
 
     def ask(self) -> NoReturn:
         """Ask for the answers to the steps so far, and end."""
@@ -85,111 +221,31 @@ class Session:
         os._exit(0)
 
 
-class Remote:
-    """An object of the program that is not plain data.
+class Counting(ast.NodeTransformer):
+    """Counts what a test checks: its assertions, calls of functions such as `assertEqual`, and expected exceptions."""
 
-    It says what it is, but cannot judge the expectations of a test: it is equal to no plain data, and cannot be
-    compared with any, or added to it. Among themselves, objects of the program are what the program says.
-    """
+    def visit_Assert(self, node: ast.Assert) -> Any:
+        return [_count(), self.generic_visit(node)]
 
-    def __init__(self, session: Session, reference: list[int]) -> None:
-        self._session, self._reference = session, reference
+    def visit_Raise(self, node: ast.Raise) -> Any:
+        return [_count(), self.generic_visit(node)]
 
-    def __call__(self, *arguments: Any, **keywords: Any) -> Any:
-        return self._session.step("call", self, *arguments, **keywords)
+    def visit_ExceptHandler(self, node: ast.ExceptHandler) -> Any:
+        self.generic_visit(node)
+        node.body.insert(0, _count())
+        return node
 
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__") and name.endswith("__") and name not in ("__name__", "__doc__", "__dict__"):
-            raise AttributeError(name)
-        return self._session.step("getattr", self, name)
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        if name in ("_session", "_reference"):
-            object.__setattr__(self, name, value)
-        else:
-            self._session.step("setattr", self, name, value)
-
-    def __getitem__(self, key: Any) -> Any:
-        return self._session.step("getitem", self, key)
-
-    def __setitem__(self, key: Any, value: Any) -> None:
-        self._session.step("setitem", self, key, value)
-
-    def __delitem__(self, key: Any) -> None:
-        self._session.step("delitem", self, key)
-
-    def __iter__(self) -> Any:
-        return iter(self._session.step("items", self))
-
-    def __next__(self) -> Any:
-        return self._session.step("next", self)
-
-    def __contains__(self, item: Any) -> bool:
-        return item in list(self)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Remote) and bool(self._session.step("eq", self, other))
-
-    def __hash__(self) -> int:
-        return self._session.step("hash", self)
-
-    def __instancecheck__(self, value: Any) -> bool:
-        return isinstance(value, Remote) and bool(self._session.step("isinstance", value, self))
+    def visit_Call(self, node: ast.Call) -> Any:
+        self.generic_visit(node)
+        name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+        if name.lower().startswith(("assert", "fail", "exit")):
+            both = ast.Tuple([_count().value, node.func], ast.Load())
+            node.func = ast.Subscript(both, ast.Constant(1), ast.Load())
+        return node
 
 
-def reference(value: Any) -> Any:
-    """The encoding of an object of the program."""
-    if isinstance(value, Remote) and value._reference:  # pyright: ignore[reportPrivateUsage]
-        return {"object": value._reference}  # pyright: ignore[reportPrivateUsage]
-    raise NotPlain(f"a value of type {type(value).__name__}")
-
-
-def _unary(action: str) -> Any:
-    def method(self: Remote) -> Any:
-        return self._session.step(action, self)  # pyright: ignore[reportPrivateUsage]
-
-    return method
-
-
-def _binary(action: str) -> Any:
-    def method(self: Remote, other: Any) -> Any:
-        return self._session.step(action, self, other) if isinstance(other, Remote) else NotImplemented  # pyright: ignore
-
-    return method
-
-
-class Guess(Remote):
-    """A result that is not known yet. It meets every expectation, and is a result of the program in further steps."""
-
-
-def _ask(self: Guess, *_: Any) -> NoReturn:
-    self._session.ask()  # pyright: ignore[reportPrivateUsage]
-
-
-def _unknown(self: Guess, *_: Any) -> Guess:
-    """Another one, which is not the result of a step."""
-    return Guess(self._session, [])  # pyright: ignore[reportPrivateUsage]
-
-
-def _true(self: Guess, *_: Any) -> bool:
-    return True
-
-
-for _action in ("len", "bool", "str", "repr", "int", "float", "complex", "index", "neg", "abs", "round"):
-    setattr(Remote, f"__{_action}__", _unary(_action))
-    setattr(Guess, f"__{_action}__", _ask)
-for _action in ("lt", "le", "gt", "ge"):
-    setattr(Remote, f"__{_action}__", _binary(_action))
-for _action in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "and_", "or_", "xor"):
-    setattr(Remote, f"__{_action.strip('_')}__", _binary(_action))
-    setattr(Guess, f"__{_action.strip('_')}__", _unknown)
-    setattr(Guess, f"__r{_action.strip('_')}__", _unknown)
-for _name in ("getitem", "neg", "abs", "round"):
-    setattr(Guess, f"__{_name}__", _unknown)
-for _name in ("eq", "ne", "lt", "le", "gt", "ge", "bool", "contains"):
-    setattr(Guess, f"__{_name}__", _true)
-for _name in ("iter", "next", "hash", "setitem", "delitem", "instancecheck"):
-    setattr(Guess, f"__{_name}__", _ask)
+def _count() -> ast.Expr:
+    return ast.Expr(ast.Call(ast.Name("__checked__", ast.Load()), [], []))
 
 
 def main() -> None:
@@ -197,12 +253,20 @@ def main() -> None:
     order: dict[str, Any] = json.loads(sys.stdin.buffer.read())
     session = Session(order)
     passed = False
+
+    def checked() -> None:
+        session.checked += 1
+
     try:
         sys.modules["__main__"] = made = ModuleType("__main__")  # where unittest looks for tests
         names = made.__dict__
+        names["__checked__"] = checked
         for name in order["names"]:
-            names[name] = session.step("name", name)
-        exec(compile(order["test"], "test.py", "exec"), names)
+            names[name] = found = session.step("name", name)
+            if isinstance(found, Mirror) and name.lstrip("_")[:1].isupper():
+                session.chosen.add(found)
+        tree = ast.fix_missing_locations(Counting().visit(ast.parse(order["test"])))
+        exec(compile(tree, "test.py", "exec"), names)
         passed = True
     except SystemExit as end:
         passed = not end.code
@@ -213,7 +277,7 @@ def main() -> None:
         passed = False
     if session.sure:
         session.ask()
-    session.end({"passed": passed})
+    session.end({"passed": passed and session.checked > 0})
 
 
 if __name__ == "__main__":

@@ -1,11 +1,18 @@
 """Plain data as JSON: how arguments get to a program, and how results come back.
 
 None, bool, int, float, str and list are themselves; any other type is an object with one key, the name of the type.
-What is not plain data can be a reference, `{"object": …}`.
+Values of the standard library, such as a fraction or a date, come as what makes them. Anything else can be a reference,
+such as `{"object": …}`.
 """
 
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownLambdaType=false
+# pyright: reportUnknownArgumentType=false
 
+import builtins
+import collections
+import datetime
+import decimal
+import fractions
 from collections.abc import Callable
 from typing import Any, cast
 
@@ -19,10 +26,61 @@ _TUPLE: Any = tuple.__iter__
 _DICT: Any = dict.items
 _SETS: dict[str, Any] = {"set": set.__iter__, "frozenset": frozenset.__iter__}
 _BYTES: dict[str, Any] = {"bytes": bytes.hex, "bytearray": bytearray.hex}
+_PLAIN: dict[str, Any] = {"tuple": tuple, "set": set, "frozenset": frozenset}
+
+
+_FACTORIES: dict[str, Any] = {kind.__name__: kind for kind in (list, dict, set, tuple, int, float, str, bool)}
+_VALUES: dict[Any, Callable[[Any], list[Any] | None]] = {
+    fractions.Fraction: lambda value: [value.numerator, value.denominator],
+    decimal.Decimal: lambda value: [str(value)],
+    datetime.timedelta: lambda value: [value.days, value.seconds, value.microseconds],
+    datetime.datetime: lambda value: _fields(value, "year month day hour minute second microsecond"),
+    datetime.date: lambda value: _fields(value, "year month day"),
+    datetime.time: lambda value: _fields(value, "hour minute second microsecond"),
+    range: lambda value: [value.start, value.stop, value.step],
+    type({}.keys()): lambda value: [list(value)],
+    collections.deque: lambda value: [list(value), value.maxlen],
+    collections.Counter: lambda value: [dict(value)],
+    collections.OrderedDict: lambda value: [dict(value)],
+    collections.defaultdict: lambda value: _of_factory(value),  # noqa: PLW0108
+}
+"""What makes a value of each of these types; None for one that travels as a reference."""
+_MADE: dict[str, Callable[..., Any]] = {
+    **{kind.__name__: kind for kind in _VALUES},
+    "dict_keys": lambda keys: dict.fromkeys(keys).keys(),
+    "defaultdict": lambda name, items: collections.defaultdict(name and _FACTORIES[name], items),
+    "Fraction": lambda over, under: fractions.Fraction(_short(over), _short(under)),
+}
+CLASSES: dict[str, Any] = {
+    **{name: kind for name, kind in vars(builtins).items() if isinstance(kind, type)},
+    **{kind.__name__: kind for kind in _VALUES},
+}
+"""Classes that are the same on both sides, by their names."""
+_MOST_BITS = 100_000  # of the numbers of a fraction, which are divided by what they have in common
+
+
+def _fields(value: Any, names: str) -> list[Any] | None:
+    return None if getattr(value, "tzinfo", None) else [getattr(value, name) for name in names.split()]
+
+
+def _of_factory(value: Any) -> list[Any] | None:
+    made = value.default_factory
+    name = getattr(made, "__name__", "")
+    return [name, dict(value)] if made is None or _FACTORIES.get(name) is made else None
+
+
+def _short(number: int) -> int:
+    if number.bit_length() > _MOST_BITS:
+        raise ValueError("a fraction of numbers that are too long")
+    return number
 
 
 class NotPlain(Exception):
-    """A value is not plain data, or nested too deeply."""
+    """A value is not plain data."""
+
+
+class TooDeep(NotPlain):
+    """A value is nested too deeply."""
 
 
 def refuse(value: Any) -> Any:
@@ -31,10 +89,11 @@ def refuse(value: Any) -> Any:
 
 
 def encode(value: Any, other: Callable[[Any], Any] = refuse, depth: int = 0) -> Any:
-    """`value` for JSON. A value of a subclass of a plain type is encoded by the methods of the plain type.
+    """`value` for JSON.
 
     Args:
-        other: encodes a value of another type.
+        other: encodes a value of another type. Without it, a value of a subclass of a plain type is encoded by the
+            methods of the plain type.
 
     Raises:
         NotPlain: the value, or one in it, is of another type.
@@ -43,29 +102,48 @@ def encode(value: Any, other: Callable[[Any], Any] = refuse, depth: int = 0) -> 
     if value is None or kind is bool or kind is str or kind is float:
         return value
     if depth > _DEEPEST:
-        raise NotPlain("it is nested too deeply")
-    if issubclass(kind, int):
+        raise TooDeep("it is nested too deeply")
+    found = _plain(value, kind, other, depth, issubclass if other is refuse else _is)
+    if found is not None:
+        return found
+    parts = _VALUES[kind](value) if kind in _VALUES else None
+    if parts is None:
+        return other(value)
+    return {kind.__name__: [encode(part, other, depth + 1) for part in parts]}
+
+
+def content(value: Any, other: Callable[[Any], Any]) -> Any:
+    """The encoding of a value of a subclass of a plain type, by the methods of that, or None for any other value."""
+    return _plain(value, type(value), other, 0, issubclass)
+
+
+def _is(kind: Any, plain: Any) -> bool:
+    return kind is plain
+
+
+def _plain(value: Any, kind: Any, other: Callable[[Any], Any], depth: int, is_of: Callable[[Any, Any], bool]) -> Any:
+    if is_of(kind, int):
         whole = int.__pos__(value)
         return whole if whole.bit_length() <= _LONG else {"int": hex(whole)}
-    if issubclass(kind, float):
+    if is_of(kind, float):
         return float.__pos__(value)
-    if issubclass(kind, str):
+    if is_of(kind, str):
         return str.__str__(value)
-    if issubclass(kind, list):
+    if is_of(kind, list):
         return [encode(item, other, depth + 1) for item in _LIST(value)]
-    if issubclass(kind, tuple):
+    if is_of(kind, tuple):
         return {"tuple": [encode(item, other, depth + 1) for item in _TUPLE(value)]}
-    if issubclass(kind, dict):
+    if is_of(kind, dict):
         return {"dict": [[encode(key, other, depth + 1), encode(item, other, depth + 1)] for key, item in _DICT(value)]}
     for name, items in _SETS.items():
-        if issubclass(kind, items.__objclass__):
+        if is_of(kind, items.__objclass__):
             return {name: [encode(item, other, depth + 1) for item in items(value)]}
     for name, text in _BYTES.items():
-        if issubclass(kind, text.__objclass__):
+        if is_of(kind, text.__objclass__):
             return {name: text(value)}
-    if issubclass(kind, complex):
+    if is_of(kind, complex):
         return {"complex": [float(value.real), float(value.imag)]}
-    return other(value)
+    return None
 
 
 def is_shallow(found: Any) -> bool:
@@ -88,15 +166,13 @@ def decode(found: Any, other: Callable[[Any], Any] = no_object) -> Any:
     """The value that was encoded.
 
     Args:
-        other: what `{"object": reference}` stands for.
+        other: what a reference, such as `{"object": …}`, stands for.
     """
     if isinstance(found, list):
         return [decode(item, other) for item in cast("list[Any]", found)]
     if not isinstance(found, dict):
         return found
     ((kind, content),) = cast("dict[str, Any]", found).items()
-    if kind == "object":
-        return other(content)
     if kind == "dict":
         return {decode(key, other): decode(item, other) for key, item in content}
     if kind == "int":
@@ -105,5 +181,8 @@ def decode(found: Any, other: Callable[[Any], Any] = no_object) -> Any:
         return bytes.fromhex(content) if kind == "bytes" else bytearray.fromhex(content)
     if kind == "complex":
         return complex(*content)
-    made = {"tuple": tuple, "set": set, "frozenset": frozenset}[kind]
-    return made(decode(item, other) for item in content)
+    if kind in _MADE:
+        return _MADE[kind](*(decode(part, other) for part in content))
+    if kind not in _PLAIN:
+        return other(found)
+    return _PLAIN[kind](decode(item, other) for item in content)

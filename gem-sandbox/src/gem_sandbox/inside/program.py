@@ -34,6 +34,7 @@ def prepare() -> None:
     os.environ.pop("PWD", None)  # bubblewrap's
     sys.argv, sys.orig_argv = [NAME], [sys.executable, NAME]
     builtins.exit, builtins.quit = Quitter("exit", "Ctrl-D"), Quitter("quit", "Ctrl-D")
+    sys.set_int_max_str_digits(0)  # the limit on CPU time protects from long integers
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # from programs of the same user
     signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
     _open_streams()
