@@ -1,16 +1,21 @@
 """Servers of environments that answer with something else: each answer is one clear failure of one episode."""
 
 import json
+import re
+import socket
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
 
 import pytest
 from websockets.datastructures import Headers
 from websockets.http11 import Response
 from websockets.sync.server import serve
+from websockets.utils import accept_key
 
 import gem
+from gem.errors import ConfigError
 from gem.rollout import rollout
 from gem.work.loops import EventLoop
 
@@ -53,7 +58,7 @@ NEMO = {
 
 
 @contextmanager
-def openenv(answer: str) -> Generator[str]:
+def openenv(answer: str, schema_said: object = SCHEMA) -> Generator[str]:
     """A server of OpenEnv that answers this to each step."""
 
     def handle(connection):
@@ -63,7 +68,7 @@ def openenv(answer: str) -> Generator[str]:
     def schema(connection, request):
         if request.path == "/ws":
             return None
-        body = json.dumps(SCHEMA).encode()
+        body = json.dumps(schema_said).encode()
         return Response(
             200, "OK", Headers({"Content-Type": "application/json", "Content-Length": str(len(body))}), body
         )
@@ -125,3 +130,41 @@ def test_an_odd_answer_is_a_clear_failure_of_its_episode(server, answer):
     assert episode.failure.error.startswith("ServerFault: http://127.0.0.1:")
     assert "\n" not in episode.failure.error
     assert len(episode.failure.error) < 500
+
+
+@pytest.mark.parametrize("properties", [5, {"a": {"enum": 5}}, {"a": 5}])
+def test_a_schema_that_is_none_is_refused_before_anything_is_played(properties):
+    schema = {"action": {"type": "object", "properties": properties}}
+    with openenv("{}", schema) as id, pytest.raises(ConfigError, match="is not a JSON schema of an action"):
+        gem.make(id, timeout=5, patience=0)
+
+
+def test_a_server_that_sends_pings_without_end_and_reads_nothing_is_one_failure():
+    """The client's thread that answers pings is blocked then, with the lock that a close needs."""
+
+    def serve(connection):
+        with connection, suppress(OSError):
+            request = connection.recv(1 << 16).decode()
+            if "/schema" in request:
+                body = json.dumps(SCHEMA).encode()
+                connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(body) + body)
+                return
+            key = re.search(r"Sec-WebSocket-Key: (\S+)", request)[1]
+            head = "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+            connection.sendall(f"{head}Sec-WebSocket-Accept: {accept_key(key)}\r\n\r\n".encode())
+            while True:
+                connection.sendall((b"\x89\x7d" + b"x" * 125) * 500)
+
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+
+        def accept():
+            with suppress(OSError):
+                while True:
+                    Thread(target=serve, args=[listening.accept()[0]], daemon=True).start()
+
+        Thread(target=accept, daemon=True).start()
+        id = f"openenv:http://127.0.0.1:{listening.getsockname()[1]}"
+        with gem.make_vec(id, 1, env_kwargs={"timeout": 2, "patience": 0}) as envs:
+            [episode] = rollout(lambda transcript: "hi", envs, [0], max_turns=2)
+
+    assert episode.failure.error.startswith("ServerFault: http://127.0.0.1:")

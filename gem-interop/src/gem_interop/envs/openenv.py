@@ -9,6 +9,7 @@ import contextlib
 import json
 import math
 import os
+import socket
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
@@ -115,7 +116,10 @@ class OpenEnvEnv(ServerEnv):
             raise ServerFault(f"{self._url}/schema does not say what an action is")
         schema = cast("dict[str, Any]", schema)
         self._is_gem = schema.get("title") == "GemAction"
-        self._actions = JsonActions(schema, self._action, self._samples)
+        try:
+            self._actions = JsonActions(schema, self._action, self._samples)
+        except (TypeError, AttributeError) as error:
+            raise ServerFault(f"{self._url}/schema is not a JSON schema of an action: {one_line(error)}") from error
         self._up_to_date = True
 
     def _check_options(self, options: Mapping[str, Any]) -> None:
@@ -176,6 +180,9 @@ class OpenEnvEnv(ServerEnv):
             return message.type, message.data
         except BaseException as error:
             # Whatever comes later is not the answer to the next message, after Ctrl-C either.
+            if self._other is not None:
+                with contextlib.suppress(OSError):  # a server that reads nothing would keep `close` from sending
+                    self._other.socket.shutdown(socket.SHUT_RDWR)
             self.close()
             told = isinstance(error, Fault | GemError)
             if told or not isinstance(error, OSError | WebSocketException | ValueError | RecursionError):
