@@ -5,9 +5,9 @@ from functools import lru_cache, reduce
 from typing import NamedTuple
 
 from gem_envs_math.grading.factors import CALLS, CONSTANTS
-from gem_envs_math.grading.letters import Letters
+from gem_envs_math.grading.letters import Letters, base_units
 from gem_envs_math.grading.nodes import Node
-from gem_envs_math.grading.number_words import with_numerals
+from gem_envs_math.grading.number_words import NUMBER_WORD, with_numerals
 from gem_envs_math.grading.reader import Reader
 from gem_envs_math.grading.tokens import Foreign, Token, TooLong, Unreadable, tokens
 from gem_envs_math.grading.units import is_product, singular
@@ -33,6 +33,8 @@ class Answer(NamedTuple):
     """The reason why it is not readable: `too long`, `foreign` (math-verify may read it), `unreadable`, or nothing."""
     digits: int
     """The number of its digits."""
+    units: frozenset[str] = frozenset()
+    """The base units of the gold, if this is it."""
     is_letters: bool = False
     """It has letters that were read as a unit, and may be variables."""
 
@@ -45,7 +47,9 @@ def read(text: str, letters: Letters) -> Answer:
 
 def _uncached(text: str, letters: Letters) -> Answer:
     try:
-        found = with_numerals(tokens(text))
+        found = tokens(text)
+        if NUMBER_WORD.search(text):
+            found = with_numerals(found)
     except TooLong:
         return Answer((), (), (), "too long", 0)
     except Unreadable:
@@ -77,7 +81,8 @@ def _uncached(text: str, letters: Letters) -> Answer:
             problem = "unreadable"
     in_words = not readings and problem != "foreign" and any(token.kind in ("word", "text") for token in found)
     words = _folded(found) if in_words else ()
-    return Answer(values, tuple(readings), words, "" if readings else problem, digits, is_letters)
+    units = frozenset[str]().union(*map(base_units, readings)) if letters.is_gold else frozenset[str]()
+    return Answer(values, tuple(readings), words, "" if readings else problem, digits, units, is_letters)
 
 
 _cached = lru_cache(maxsize=2048)(_uncached)

@@ -47,8 +47,9 @@ class Cursor:
         return self._value().strip(" ,") if self._kind() == "text" else self._value()
 
     def _take(self, *values: str) -> bool:
-        if self._at < len(self._found) and self._value() in values:
-            self._at += 1
+        found, at = self._found, self._at  # called often
+        if at < len(found) and found[at].value in values:
+            self._at = at + 1
             return True
         return False
 

@@ -100,7 +100,7 @@ def _choice(answer: str, letter: str) -> Verdict | None:
 
 def _compared(answer: str, gold: str, asked: Asked, letters: Letters, tolerance: float, seconds: float) -> Verdict:
     right = read(gold, letters)
-    given = read(answer, letters.of_answer(right.readings))
+    given = read(answer, letters.of_answer(right.units))
     if right.tokens and right.tokens == given.tokens:
         return Verdict(True, "text")
     if (right.words or given.words) and not (

@@ -32,18 +32,22 @@ class Letters(NamedTuple):
     is_gold: bool = True
     """Whether this is the gold, where `10 m` says itself that it has a unit."""
 
-    def of_answer(self, golds: tuple[Node, ...]) -> "Letters":
-        """The same for an answer, which does not say it itself."""
-        return Letters(self.units.union(*map(_bases, golds)), self.variables, is_gold=False)
+    def of_answer(self, units: frozenset[str]) -> "Letters":
+        """The same for an answer, which does not say it itself, to a gold with `units`."""
+        return Letters(self.units | units, self.variables, is_gold=False) if self != _UNKNOWN or units else VARIABLES
 
 
+_UNKNOWN = Letters()
 VARIABLES = Letters(is_gold=False)
 """No letter is a unit."""
 
 
-def _bases(node: Node) -> set[str]:
+def base_units(node: Node) -> set[str]:
+    """The base units of all quantities of `node`."""
     found = {power.partition("^")[0] for power in node.name.split()} if node.op == "quantity" else set[str]()
-    return found.union(*map(_bases, node.args))
+    for part in node.args:
+        found |= base_units(part)
+    return found
 
 
 @lru_cache(maxsize=512)

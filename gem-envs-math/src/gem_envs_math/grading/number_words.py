@@ -1,5 +1,6 @@
 """Numbers in words: `twenty-one`, `two thirds`, `three apples`."""
 
+import re
 from collections.abc import Sequence
 
 from gem_envs_math.grading.tokens import Token
@@ -10,6 +11,7 @@ _SMALL = [
 ]  # fmt: skip
 _TENS = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"]
 _VALUES = {word: value for value, word in enumerate(_SMALL)} | {word: 10 * n for n, word in enumerate(_TENS, 2)}
+NUMBER_WORD = re.compile(rf"\b(?:{'|'.join(_VALUES)})\b", re.IGNORECASE)
 _NEGATIVE = ("minus", "negative")
 _SCALES = {"hundred": 100, "thousand": 1000, "million": 10**6, "billion": 10**9}
 _PARTS = {
@@ -20,8 +22,6 @@ _PARTS = {
 
 def with_numerals(found: list[Token]) -> list[Token]:
     """The tokens with numerals for the numbers in words."""
-    if not any(token.kind in ("word", "text") for token in found):
-        return found
     tokens: list[Token] = []
     at = 0
     pieces = _pieces(found)

@@ -1,11 +1,15 @@
 """Equality of equations, and of inequalities, whose sides are values."""
 
+from fractions import Fraction
 from itertools import pairwise
 
 from gem_envs_math.grading.nodes import Node, names, number
-from gem_envs_math.grading.rational import exact
+from gem_envs_math.grading.rational import RANDOM, exact, proportional
 from gem_envs_math.grading.values import equal, sign_of_ratio
 from gem_envs_math.grading.zeros import same_zeros
+
+_SHIFT = number(Fraction(RANDOM.getrandbits(40), 1 << 38))
+"""What makes a constant of 0 that can be compared with 1."""
 
 
 def same_equation(gold: Node, answer: Node, digits: int) -> bool | None:
@@ -101,12 +105,15 @@ def _without_exponentials(node: Node) -> Node:
 
 
 def _proportional(first: Node, second: Node, digits: int) -> bool | None:
-    """Tell whether one is a constant times the other, or 0."""
+    """Tell whether one is a constant times the other."""
+    same = proportional(first, second)
+    if same is not None:
+        return same
     return equal(Node("mul", (first, _moved(second))), Node("mul", (_moved(first), second)), digits)
 
 
 def _varies(node: Node, digits: int) -> bool:
-    return bool(names(node)) and not equal(node, _moved(node), digits)
+    return bool(names(node)) and not _proportional(Node("add", (node, _SHIFT)), number(1), digits)
 
 
 def _moved(node: Node) -> Node:
