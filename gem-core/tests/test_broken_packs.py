@@ -34,8 +34,15 @@ DIAGNOSTICS = {
     "exits": ("raise SystemExit(2)", "SystemExit"),
     "generator exit": ("raise GeneratorExit", "GeneratorExit"),
     "ends its process": ("import os; os._exit(0)", "exited with status 0"),
-    "sleeps": ("import time; time.sleep(1000)", "has not ended after 8 s"),
 }
+CRASH_AMONG_OTHERS = "{'a': 'this_exits:A', 'b': 'gem.packs.echo:Echos', 'c': 'this_crashes:A', 'd': 'gem:Env'}"
+DOCTOR = """\
+import sys
+import gem.cli.doctor
+gem.cli.doctor.SECONDS = float(sys.argv.pop(1))
+from gem_core import main
+main()"""
+"""`gemx`, with another time limit for `doctor`."""
 
 
 def pack(folder: Path, module: str, entry_points: bytes = b"[gem.packs]\nbroken=broken_pack\n") -> None:
@@ -47,13 +54,14 @@ def pack(folder: Path, module: str, entry_points: bytes = b"[gem.packs]\nbroken=
     (folder / "broken_pack.py").write_text(module)
     (folder / "this_exits.py").write_text("raise SystemExit(4)")
     (folder / "this_crashes.py").write_text("import os\n\nos.kill(os.getpid(), 11)")
+    (folder / "this_sleeps.py").write_text("import time\n\ntime.sleep(1000)")
 
 
-def gemx(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+def gemx(folder: Path, *arguments: str, seconds: float = 60.0) -> subprocess.CompletedProcess[str]:
     path = os.pathsep.join([str(folder), os.environ.get("PYTHONPATH", "")])
-    command = [sys.executable, "-m", "gem", *arguments]
+    command = [sys.executable, "-c", DOCTOR, str(seconds), *arguments]
     variables = {**os.environ, "PYTHONPATH": path, "GEM_PACKS": "broken-pack"}
-    return subprocess.run(command, check=False, capture_output=True, text=True, timeout=60, env=variables)
+    return subprocess.run(command, check=False, capture_output=True, text=True, timeout=90, env=variables)
 
 
 def doctor(folder: Path) -> dict[str, Any]:
@@ -80,10 +88,36 @@ def test_a_pack_whose_entry_points_are_not_text_is_named_and_the_core_works(tmp_
     assert "its list of entry points cannot be read" in row["reason"]
 
 
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=[pytest.mark.full] * (name == "sleeps")) for name in DIAGNOSTICS]
-)
-def test_a_diagnostic_that_exits_crashes_or_sleeps_is_one_line(tmp_path: Path, name: str) -> None:
+def test_what_a_pack_offers_is_named_up_to_what_crashes_and_the_rest_as_not_checked(tmp_path: Path) -> None:
+    pack(tmp_path, f"{HOOK}def gem_policies():\n    return {CRASH_AMONG_OTHERS}\n")
+    [row] = [row for row in doctor(tmp_path)["packs"] if row["pack"] == "broken-pack"]
+    exits, misspelt, crashes, unchecked = row["reason"].split("; ")
+
+    assert exits.startswith("the policy 'a': 'this_exits:A' cannot be imported: SystemExit")
+    assert misspelt == "the policy 'b': 'gem.packs.echo:Echos': gem.packs.echo has no 'Echos'. Did you mean 'Echo'?"
+    assert crashes == "the policy 'c': its process was ended by SIGSEGV"
+    assert unchecked == "within 60 s it could not be checked whether this can be imported: the policy 'd'"
+    assert row["state"] == "faulty"
+
+
+def test_a_pack_that_sleeps_on_import_and_a_diagnostic_that_sleeps_are_not_checked_and_no_failure(
+    tmp_path: Path,
+) -> None:
+    offers = "\n\n@gem.hookimpl\ndef gem_policies():\n    return {'a': 'this_sleeps:A', 'b': 'this_sleeps:B'}\n"
+    pack(tmp_path, f"{DIAGNOSTIC}import time; time.sleep(1000)\n{offers}")
+    done = gemx(tmp_path, "doctor", "--json", seconds=2)
+    report = json.loads(done.stdout)
+    [row] = [row for row in report["packs"] if row["pack"] == "broken-pack"]
+    [found] = [each for each in report["diagnostics"] if each["name"] == "broken"]
+
+    assert (done.returncode, report["ok"], row["state"]) == (0, True, "not checked")
+    assert row["reason"].endswith("it could not be checked whether this can be imported: the policy 'a' and 1 more")
+    assert (found["status"], found["ok"]) == ("not checked", False)
+    assert found["details"] == ["it had not ended after 2 s"]
+
+
+@pytest.mark.parametrize("name", DIAGNOSTICS)
+def test_a_diagnostic_that_exits_or_crashes_is_one_line(tmp_path: Path, name: str) -> None:
     body, reason = DIAGNOSTICS[name]
     pack(tmp_path, DIAGNOSTIC + body + "\n")
     report = doctor(tmp_path)

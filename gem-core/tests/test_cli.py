@@ -193,6 +193,7 @@ def test_info_as_json_has_the_spec_and_the_observation() -> None:
     assert (described["pack"], described["version"], described["kwargs"]) == ("gem-core", gem.__version__, {})
 
 
+@pytest.mark.usefixtures("patient_doctor")
 def test_doctor_is_content_with_the_core_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(registry, "_registry", registry.Registry(registry.registry().packs[:1]))
     done = gemx("doctor")
@@ -250,6 +251,7 @@ def gem_diagnostics():
 """
 
 
+@pytest.mark.usefixtures("patient_doctor")
 def test_doctor_shows_what_packs_say_about_this_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "diagnosed_plugin.py").write_text(DIAGNOSED)
     monkeypatch.syspath_prepend(tmp_path)
@@ -266,6 +268,7 @@ def test_doctor_shows_what_packs_say_about_this_machine(tmp_path: Path, monkeypa
     assert done.exit_code == 0
 
 
+@pytest.mark.usefixtures("patient_doctor")
 def test_doctor_finds_every_entry_point_that_leads_nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "faulty_plugin.py").write_text(FAULTY)
     monkeypatch.syspath_prepend(tmp_path)

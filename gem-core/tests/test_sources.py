@@ -68,6 +68,7 @@ def test_the_list_names_sources_and_what_they_know_only_when_it_is_asked_for() -
     assert "rounds3" not in gemx("list")
 
 
+@pytest.mark.usefixtures("patient_doctor")
 def test_patterns_info_and_doctor_reach_looked_up_ids(pack: Pack, monkeypatch: pytest.MonkeyPatch) -> None:
     assert re.search(r"notes +no limit *\n +no snapshots", gemx("info", "sums:rounds2"))
     assert json.loads(gemx("info", FAR, "--json"))["pack"] == "source-pack"

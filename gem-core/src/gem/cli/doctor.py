@@ -1,6 +1,7 @@
 """`gemx doctor`: the state of every pack, how to fix failures, and diagnostics."""
 
 import platform
+import time
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,8 +11,8 @@ from msgspec.structs import asdict
 
 import gem_core
 from gem import __version__
-from gem.cli.entry_points import offers
-from gem.cli.isolated import CallFailed, IsolatedCall
+from gem.cli.entry_points import Offer, offers
+from gem.cli.isolated import Answer, IsolatedCalls
 from gem.cli.options import as_json
 from gem.cli.output import console, echo, listing, print_json, stray_prints_to_stderr
 from gem.cli.tampering import Tampering
@@ -20,9 +21,15 @@ from gem.packs.hookspecs import Diagnostic
 from gem.packs.importing import import_object
 from gem.packs.registry import registry
 
-_DIAGNOSTIC, _IMPORTS = 8.0, 180.0
-"""Seconds that a diagnostic has, and importing all that a pack offers, on a busy machine."""
-_STYLES = {"failed": "bold red", "faulty": "bold red", "disabled": "yellow", "not installed": "bold"}
+SECONDS = 8.0
+"""Seconds for all checks together, which run at once."""
+_STYLES = {
+    "failed": "bold red",
+    "faulty": "bold red",
+    "not checked": "bold yellow",
+    "disabled": "yellow",
+    "not installed": "bold",
+}
 """The states that are explained, and their styles."""
 
 
@@ -32,19 +39,23 @@ _STYLES = {"failed": "bold red", "faulty": "bold red", "disabled": "yellow", "no
 def doctor(ctx: click.Context, as_json: bool) -> None:
     """Check every installed pack and what it depends on, and say how to fix what is broken.
 
-    A pack is faulty if some of what its tables name cannot be imported or used; to find out, all of it is imported. The
-    exit status is 1 if any pack failed or is faulty. `gemx --debug doctor` shows the tracebacks.
+    A pack is faulty if some of what its tables name cannot be imported or used; to find out, all of it is imported, for
+    8 seconds at most. The exit status is 1 if any pack failed or is faulty, and not for what was not checked in that
+    time. `gemx --debug doctor` shows the tracebacks.
     """
+    until = time.monotonic() + SECONDS
     with stray_prints_to_stderr():
         packs = registry().load()
         offered = dict.fromkeys(item for pack in packs for item in pack.diagnostics.items())
-        running = [(name, IsolatedCall("gem.cli.doctor:diagnose", at, _DIAGNOSTIC)) for name, at in offered]
+        running = [(name, IsolatedCalls("gem.cli.doctor:diagnose", [at])) for name, at in offered]
         given = [offers(pack) for pack in packs]
-        imports = [IsolatedCall("gem.cli.entry_points:faults", each, _IMPORTS) if each else None for each in given]
+        imports = [IsolatedCalls("gem.cli.entry_points:fault", each) if each else None for each in given]
         tampering = Tampering(packs)
         changed = [tampering.of(pack, each) for pack, each in zip(packs, given, strict=True)]
-        rows = [_row(*each) for each in zip(packs, imports, changed, strict=True)] + _missing(packs)
-        diagnostics = [(name, _diagnostic(each)) for name, each in running]
+        clash = gem_core.find_clash()
+        checked = [each.answers(until) if each else [] for each in imports]
+        rows = [_row(*each, clash) for each in zip(packs, given, checked, changed, strict=True)] + _missing(packs)
+        diagnostics = [(name, _diagnostic(each.answers(until))) for name, each in running]
     failed = [row for row in rows if row["state"] in ("failed", "faulty")]
     if as_json:
         report = {"ok": not failed, "gem": __version__, "python": platform.python_version(), "packs": rows}
@@ -64,32 +75,40 @@ def diagnose(entry_point: str) -> dict[str, Any]:
     return asdict(convert(import_object(entry_point)(), Diagnostic))
 
 
-def _diagnostic(call: IsolatedCall) -> Diagnostic:
-    try:
-        return convert(call.result(), Diagnostic)
-    except CallFailed as error:
-        return Diagnostic(status="this diagnostic failed", ok=False, details=(str(error),))
+def _diagnostic(answers: list[Answer]) -> Diagnostic:
+    if not answers:
+        return Diagnostic(status="not checked", ok=False, details=(f"it had not ended after {SECONDS:g} s",))
+    [answer] = answers
+    if answer.error is not None:
+        return Diagnostic(status="this diagnostic failed", ok=False, details=(answer.error,))
+    return convert(answer.returned, Diagnostic)
 
 
-def _row(pack: Pack, imports: IsolatedCall | None, changed: list[str]) -> dict[str, Any]:
-    try:
-        faulty: list[str] = [*changed, *(imports.result() if imports else ())]
-    except CallFailed as error:
-        faulty = [*changed, f"importing what it offers failed: {error}"]
+def _row(
+    pack: Pack, offered: list[Offer], answers: list[Answer], changed: list[str], clash: list[str]
+) -> dict[str, Any]:
+    found = [answer.error or answer.returned for answer in answers]
+    faulty = [*changed, *(f"{offer.what}: {fault}" for offer, fault in zip(offered, found, strict=False) if fault)]
+    unchecked = [_unchecked(left)] if (left := offered[len(answers) :]) else []
     fix = how_to_install(pack.distribution, "--upgrade") if faulty else pack.fix
-    if pack.distribution == gem_core.OWN and (others := gem_core.find_clash()):
-        faulty, fix = [gem_core.reason(others)], gem_core.fix(others)
+    if pack.distribution == gem_core.OWN and clash:
+        faulty, fix = [gem_core.reason(clash)], gem_core.fix(clash)
     return {
         "pack": pack.distribution,
         "version": pack.version,
-        "state": "faulty" if faulty else pack.state,
+        "state": "faulty" if faulty else "not checked" if unchecked else pack.state,
         "namespaces": list(pack.namespaces),
         "envs": len(pack.envs),
         "seconds": round(pack.seconds, 4),
-        "reason": "; ".join(faulty) or pack.reason,
+        "reason": "; ".join([*faulty, *unchecked]) or pack.reason,
         "lacks": {spec.id: spec.lacks for spec in pack.envs if spec.lacks},
         "fix": fix,
     }
+
+
+def _unchecked(offered: list[Offer]) -> str:
+    more = f" and {len(offered) - 1} more" if len(offered) > 1 else ""
+    return f"within {SECONDS:g} s it could not be checked whether this can be imported: {offered[0].what}{more}"
 
 
 def _missing(packs: list[Pack]) -> list[dict[str, Any]]:

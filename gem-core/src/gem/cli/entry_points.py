@@ -1,6 +1,6 @@
-"""Checks of the entry points of a pack, by importing them all."""
+"""Checks of the entry points of a pack, by importing them."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import click
@@ -43,17 +43,16 @@ def offers(pack: Pack) -> list[Offer]:
     ]
 
 
-def faults(given: Iterable[list[Any]]) -> list[str]:
-    """Problems of offers, one line each; a missing extra is none, because it is reported when it is needed."""
-    found: list[str] = []
-    for offer in (Offer(*each) for each in given):
-        try:
-            _check(offer)
-        except MissingExtra:
-            continue
-        except GemError as error:
-            found.append(f"{offer.what}: {error}")
-    return found
+def fault(given: list[Any]) -> str | None:
+    """The problem of an offer, if it has one; a missing extra is none, because it is reported when it is needed."""
+    offer = Offer(*given)
+    try:
+        _check(offer)
+    except MissingExtra:
+        return None
+    except GemError as error:
+        return str(error)
+    return None
 
 
 def _check(offer: Offer) -> None:

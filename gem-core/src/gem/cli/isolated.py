@@ -1,7 +1,7 @@
-"""Calls of what packs bring along, each in a process of its own: one that hangs or crashes is one failed call."""
+"""Calls of what packs bring along, in processes of their own: one that hangs or crashes is one without an answer."""
 
 import socket
-import time
+from collections.abc import Sequence
 from typing import Any
 
 from msgspec import Struct, json
@@ -11,55 +11,58 @@ from gem.packs.importing import import_object
 from gem.work.channel import Channel, Ended
 from gem.work.process import STDERR, WorkerProcess
 
-_LEAST = 1.0
-"""Seconds that a call has in any case when its result is asked for."""
 
-
-class CallFailed(Exception):
-    """The call did not return."""
-
-
-class _Answer(Struct):
+class Answer(Struct):
     """The result of a call, or why there is none."""
 
     returned: Any = None
     error: str | None = None
 
 
-class IsolatedCall:
-    """A call that was begun.
+class IsolatedCalls:
+    """Calls of a function, one after the other, which were begun in a process.
 
     Args:
         function: `"module:function"`; returns what JSON can hold.
-        argument: its argument, as JSON.
-        seconds: its time limit.
+        arguments: that of each call, as JSON.
     """
 
-    def __init__(self, function: str, argument: object, seconds: float) -> None:
-        self._began, self._seconds = time.monotonic(), seconds
-        self._worker = WorkerProcess("gem.cli.isolated:serve", function, argument, stdout=STDERR)
+    def __init__(self, function: str, arguments: Sequence[object]) -> None:
+        self._count = len(arguments)
+        self._worker = WorkerProcess("gem.cli.isolated:serve", function, arguments, stdout=STDERR)
 
-    def result(self) -> Any:
-        """What it returned; `CallFailed` says why it did not. Its process has ended then."""
+    def answers(self, until: float) -> list[Answer]:
+        """Answers of those calls that have ended until then, by `time.monotonic`; the process has ended then, too.
+
+        A call that ends the process is the last with an answer, which says so.
+        """
+        received: list[bytes] = []
+        how_it_ended: list[Answer] = []
         try:
-            until = max(self._began + self._seconds, time.monotonic() + _LEAST)
-            answer = json.decode(self._worker.channel.receive(until), type=_Answer)
+            while len(received) < self._count:
+                received.append(self._worker.channel.receive(until))
         except TimeoutError:
-            raise CallFailed(f"it has not ended after {self._seconds:g} s") from None
+            received += self._arrived()
         except Ended:
-            raise CallFailed(f"its process {self._worker.how_it_ended()}") from None
+            how_it_ended.append(Answer(error=f"its process {self._worker.how_it_ended()}"))
         finally:
             self._worker.close()
-        if answer.error is not None:
-            raise CallFailed(answer.error)
-        return answer.returned
+        return [json.decode(each, type=Answer) for each in received] + how_it_ended
+
+    def _arrived(self) -> list[bytes]:
+        """Answers that were not waited for, while others were."""
+        try:
+            return self._worker.channel.receive_ready()
+        except Ended:
+            return []
 
 
-def serve(number: int, function: str, argument: object) -> None:
-    """Run the process: the answer as JSON, by the socket `number`."""
+def serve(number: int, function: str, arguments: Sequence[object]) -> None:
+    """Run the process: answers as JSON, by the socket `number`."""
     channel = Channel(socket.socket(fileno=number))
-    try:
-        answer = _Answer(import_object(function)(argument))
-    except BaseException as error:  # also SystemExit
-        answer = _Answer(error=error_line(error))
-    channel.send(json.encode(answer))
+    for argument in arguments:
+        try:
+            answer = Answer(import_object(function)(argument))
+        except BaseException as error:  # also SystemExit
+            answer = Answer(error=error_line(error))
+        channel.send(json.encode(answer))

@@ -3,15 +3,10 @@
 from pathlib import Path
 from typing import Any
 
-import torch
-from transformers.utils import logging
-
 from gem.errors import ConfigError
 from gem.rollout.policy import Policy
 from gem_train.config.sources import read_toml
 from gem_train.config.training import load_config
-from gem_train.engines.make import make_sampler
-from gem_train.models.loading import load_model
 from gem_train.policies.with_tokens import WithTokens
 from gem_train.runs.checkpoints import holds_model, model_folder, run_of
 
@@ -58,6 +53,12 @@ def checkpoint_policy(
         settings = {**settings, "rollout": {**settings["rollout"], "engine": "hf"}, "engine": {}}
     given = {} if max_new_tokens is None else {"rollout": {"max_new_tokens": max_new_tokens}}
     config = load_config([settings, given, {} if device is None else {"device": device}])
+    import torch  # late, as what needs it: settings are checked without it
+    from transformers.utils import logging
+
+    from gem_train.engines.make import make_sampler
+    from gem_train.models.loading import load_model
+
     if config.threads is not None:
         # A tiny model is slower on many threads than on one.
         torch.set_num_threads(config.threads)

@@ -1,24 +1,22 @@
 """`hf` and `vllm`: any model as a policy, sampled by transformers or by vLLM."""
 
 from pathlib import Path
-from typing import Any, Literal, cast
-
-from transformers.utils import logging
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from gem.chat.encoder import ChatEncoder
 from gem.chat.tokenizer import ChatTokenizer
 from gem.errors import ConfigError
 from gem.rollout.policy import Policy
 from gem_train.config.training import TrainConfig, load_config
-from gem_train.engines.make import make_sampler
 from gem_train.engines.sampler import Sampler
 from gem_train.engines.settings import VLLMSettings
-from gem_train.models.devices import find_device
-from gem_train.models.loading import DType, load_model, load_tokenizer
 from gem_train.models.lora import base_of
 from gem_train.policies.with_tokens import WithTokens
 from gem_train.preflight import check_engine, check_model
 from gem_train.runs.checkpoints import model_folder
+
+if TYPE_CHECKING:
+    from gem_train.models.loading import DType
 
 _PLAY = "max_new_tokens", "history", "template_kwargs"
 """Settings of `rollout` among those of a policy."""
@@ -73,6 +71,12 @@ def _policy(
         raise ConfigError(f"the policy {engine} needs a model: {engine}:PATH, or {engine}:NAME of one on the hub")
     check_engine(engine)
     check_model(model)
+    from transformers.utils import logging  # late, as what needs torch: names and settings are checked without it
+
+    from gem_train.engines.make import make_sampler
+    from gem_train.models.devices import find_device
+    from gem_train.models.loading import load_model
+
     given = {name: value for name, value in settings.items() if value is not None}
     play = {"engine": engine, **{name: given.pop(name) for name in _PLAY if name in given}}
     config = load_config([{"id": "any", "model": model, "rollout": play, "engine": given}])
@@ -87,9 +91,10 @@ def _policy(
     return WithTokens(sampler) if logprobs else sampler
 
 
-def _read_by_vllm(model: str, config: TrainConfig, dtype: DType, temperature: float, seed: int) -> Sampler:
+def _read_by_vllm(model: str, config: TrainConfig, dtype: "DType", temperature: float, seed: int) -> Sampler:
     """vLLM reads the weights by itself: without a copy beside its own, and also those that transformers cannot."""
     from gem_train.engines.vllm.in_process import VLLMSampler
+    from gem_train.models.loading import load_tokenizer
 
     tokenizer, stop_ids = load_tokenizer(model)
     play = config.rollout
