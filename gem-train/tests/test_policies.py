@@ -1,5 +1,7 @@
 """The policies `hf` and `vllm`: any model plays."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -94,3 +96,14 @@ def test_without_vllm_its_policy_says_what_to_install(folder, monkeypatch):
     monkeypatch.setattr("gem_train.preflight.find_spec", lambda name: None)
     with pytest.raises(MissingExtra, match=r"vllm, which is not installed: docs/engines.md says how"):
         make_policy({"name": "vllm", "model": str(folder)})
+
+
+def test_what_the_pack_offers_is_imported_without_torch():
+    program = (
+        "import sys\nfrom gem.packs.importing import import_object\nfrom gem_train import plugin\n"
+        "for table in (plugin.gem_policies(), plugin.gem_algorithms()):\n"
+        "    for entry_point in table.values():\n        import_object(entry_point)\n"
+        "print(sorted({'torch', 'transformers'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

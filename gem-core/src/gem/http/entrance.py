@@ -107,8 +107,10 @@ class Entrance(socket.socket):
     def _events(self) -> Iterator[int]:
         """Files with something to read, one at a time: the others stay events of the epoll object."""
         for _ in range(_EVENTS):
-            for file, _ in self._epoll.poll(0, 1):
-                yield file
+            events = self._epoll.poll(0, 1)
+            if not events:
+                return
+            yield events[0][0]
 
     def _admit(self) -> int:
         """The file of a client that has connected, and waits from now on."""
