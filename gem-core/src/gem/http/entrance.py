@@ -24,10 +24,10 @@ _EVENTS = 512
 _BACKLOG = 4096
 """Connections that wait until they are accepted. A client that finds no place tries again a second later."""
 _HTTP = re.compile(rb"[A-Za-z\r\n]")
-_END_OF_HEAD = re.compile(rb"\n\r?\n")
+_EMPTY_LINE = re.compile(rb"\n\r?\n")
+"""What ends a head, and a body in chunks. Data may hold it as well: the server reads the rest then."""
 _LENGTH = re.compile(rb"\ncontent-length:[ \t]*(\d{1,15})[ \t]*\r?\n", re.IGNORECASE)
 _CHUNKED = re.compile(rb"\ntransfer-encoding:", re.IGNORECASE)
-_LAST_CHUNK = re.compile(rb"\n0+[ \t]*(;[^\n]*)?\r?\n([^\r\n]+\r?\n)*\r?\n")
 _AWAITS_ANSWER = re.compile(rb"\nexpect:", re.IGNORECASE)
 
 
@@ -164,13 +164,13 @@ def _sent(connection: socket.socket) -> bytes | None:
 
 def _is_whole(sent: bytes) -> bool:
     """Whether a request has been sent, as far as it is waited for."""
-    end = _END_OF_HEAD.search(sent)
+    end = _EMPTY_LINE.search(sent)
     if end is None:
         return len(sent) == _PEEK
     head = sent[: end.end()]
     if len(sent) == _PEEK or _AWAITS_ANSWER.search(head):
         return True
     if _CHUNKED.search(head):
-        return _LAST_CHUNK.search(sent, end.end() - 1) is not None
+        return _EMPTY_LINE.search(sent, end.end() - 1) is not None
     length = _LENGTH.search(head)
     return length is None or len(sent) >= min(_PEEK, end.end() + int(length[1]))
