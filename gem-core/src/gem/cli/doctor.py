@@ -46,13 +46,14 @@ def doctor(ctx: click.Context, as_json: bool) -> None:
     until = time.monotonic() + SECONDS
     with stray_prints_to_stderr():
         packs = registry().load()
-        offered = dict.fromkeys(item for pack in packs for item in pack.diagnostics.items())
-        running = [(name, IsolatedCalls("gem.cli.doctor:diagnose", [at])) for name, at in offered]
         given = [offers(pack) for pack in packs]
-        imports = [IsolatedCalls("gem.cli.entry_points:fault", each) if each else None for each in given]
+        # This process looks at the packs first: on a busy machine the checks would take the processor from it.
         tampering = Tampering(packs)
         changed = [tampering.of(pack, each) for pack, each in zip(packs, given, strict=True)]
         clash = gem_core.find_clash()
+        offered = dict.fromkeys(item for pack in packs for item in pack.diagnostics.items())
+        running = [(name, IsolatedCalls("gem.cli.doctor:diagnose", [at])) for name, at in offered]
+        imports = [IsolatedCalls("gem.cli.entry_points:fault", each) if each else None for each in given]
         checked = [each.answers(until) if each else [] for each in imports]
         rows = [_row(*each, clash) for each in zip(packs, given, checked, changed, strict=True)] + _missing(packs)
         diagnostics = [(name, _diagnostic(each.answers(until))) for name, each in running]
