@@ -50,6 +50,13 @@ def test_cells_are_what_is_written(tmp_path):
     assert open_table({"name": str(path), "where": {"answer": ["1.50", 7]}})[0]["answer"] == "1.50"
 
 
+def test_a_cell_has_all_that_python_takes_for_the_end_of_a_line(tmp_path):
+    answer = "one\u2028two\x85three\x0cfour\x1c"
+    path = tmp_path / "rows.csv"
+    path.write_text(f"problem,answer\n1,{answer}\n2,3\n", "utf-8", newline="")
+    assert [row["answer"] for row in open_table(str(path))] == [answer, "3"]
+
+
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [

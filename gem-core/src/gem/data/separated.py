@@ -1,6 +1,7 @@
 """Rows of CSV and TSV files, decoded one at a time."""
 
 import csv
+import io
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -45,7 +46,7 @@ class SeparatedFile(IndexedFile):
             raise ConfigError(f"line {number + 1} of {self.path} is not {kind} in UTF-8: {error}") from error
 
     def _decode(self, text: bytes) -> dict[str, Any]:
-        cells = next(self._reader(iter(text.decode().splitlines(keepends=True))))
+        cells = next(self._reader(io.StringIO(text.decode(), newline="\n")))  # lines end as in `_find`
         return dict(zip(self.header, cells, strict=True))
 
     def _reader(self, lines: Iterator[str]) -> Any:
