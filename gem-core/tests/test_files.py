@@ -1,6 +1,8 @@
 """Files and folders that may come from somebody else: what has no end is not read, and no link is written through."""
 
+import bz2
 import gzip
+import lzma
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -74,6 +76,14 @@ def test_rows_that_are_far_larger_than_their_file_are_refused(tmp_path: Path) ->
     (tmp_path / "wide.csv").write_text("a," * 10_001)
     with pytest.raises(ConfigError, match="more than 10,000 columns"):
         check_size(tmp_path / "wide.csv")
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress])
+def test_a_compressed_file_is_refused_without_the_suffix(pack: Callable[[bytes], bytes], tmp_path: Path) -> None:
+    path = tmp_path / "rows.csv"
+    path.write_bytes(pack(b"question,answer\n" + b"a" * 10**6 + b",1\n"))
+    with pytest.raises(ConfigError, match=r"rows.csv cannot be read: it is compressed, and its suffix is not .gz"):
+        check_size(path)
 
 
 @pytest.mark.full  # needs pyarrow

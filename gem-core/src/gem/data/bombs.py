@@ -15,6 +15,9 @@ RATIO = 100
 
 MOST_COLUMNS = 10_000
 
+_COMPRESSED = (b"\x1f\x8b", b"BZh", b"\xfd7zXZ", b"(\xb5/\xfd", b'\x04"M\x18', b"PK\x03\x04", b"7z\xbc\xaf", b"Rar!")
+"""How files begin that `datasets` unpacks, whatever their suffix: gzip, bzip2, xz, zstd, lz4, zip, 7z, rar."""
+
 
 def check_size(path: Path) -> None:
     """Check that reading a file of rows takes memory and time in proportion to what it has on the disk.
@@ -26,7 +29,10 @@ def check_size(path: Path) -> None:
     with open_file(path) as file:
         found = os.fstat(file.fileno())
         stored = min(found.st_size, getattr(found, "st_blocks", 0) * 512)
-        if not stored and file.read(1) != b"\0":  # a file system that does not count blocks
+        begins = file.read(8)
+        if path.suffix != ".gz" and begins.startswith(_COMPRESSED):
+            raise ConfigError(f"the rows in {path} cannot be read: it is compressed, and its suffix is not .gz")
+        if not stored and begins[:1] != b"\0":  # a file system that does not count blocks
             stored = found.st_size
         file.seek(0)
         most = MOST_BYTES + RATIO * stored
