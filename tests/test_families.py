@@ -14,6 +14,8 @@ FAMILIES = runpy.run_path(str(Path(__file__).parents[1] / "benchmarks" / "famili
 SEEDS = 200
 BY_CHOICE = ("logic:",)
 """Namespaces in which an answer is one of two or three."""
+SLOW = ("logic:", "code:")
+"""Namespaces in which 600 questions take many seconds."""
 
 
 def faults(measured, *, is_choice=False):
@@ -38,7 +40,9 @@ def families():
     return found
 
 
-@pytest.mark.parametrize("name", families())
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.full] * name.startswith(SLOW)) for name in families()]
+)
 def test_questions_differ_cannot_be_guessed_and_grow_with_the_difficulty(name):
     measured = {}
     for difficulty, id in families()[name].items():
