@@ -178,6 +178,36 @@ def test_a_local_copy_whose_rows_are_at_an_address_is_refused_without_asking_it(
         open_table(HUB)
 
 
+BOMB = b"a: &a [x, x]\n" + b"".join(
+    b"%c: &%c [%s]\n" % (letter + 1, letter + 1, b",".join([b"*%c" % letter] * 9)) for letter in range(97, 105)
+)
+
+
+@needs_datasets
+@pytest.mark.full
+@pytest.mark.parametrize(
+    ("name", "content", "why"),
+    [
+        ("train.tar", b"", "are not in files that GEM reads"),
+        ("rows.csv", gzip.compress(b"problem,answer\n"), "it is compressed"),
+        (".huggingface.yaml", BOMB, "more than 100,000 values"),
+    ],
+)
+def test_a_copy_of_a_repository_has_its_rows_in_files_that_are_as_large_as_they_look(copy, name, content, why):
+    (copy / "README.md").write_text("---\nconfigs:\n- config_name: default\n  data_files: '*.[ct]*'\n---\n")
+    (copy / name).write_bytes(content)
+    with pytest.raises(ConfigError, match=why):
+        open_table({"name": HUB, "config": "default"})
+
+
+@needs_datasets
+def test_a_split_of_too_many_files_is_refused(copy):
+    for part in range(10_001):
+        (copy / f"train-{part}-of-10001.jsonl").touch()
+    with pytest.raises(ConfigError, match="has 10,001 files of rows, and at most 10,000 are read"):
+        open_table(HUB)
+
+
 @needs_datasets
 @pytest.mark.full
 def test_rows_are_downloaded_once_and_then_read_without_the_hub(tmp_path):

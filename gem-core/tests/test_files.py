@@ -97,5 +97,12 @@ def test_a_parquet_file_is_refused_by_its_size_before_compression_and_by_its_row
     for path in (large, many):
         with pytest.raises(ConfigError, match="bytes on the disk, and would be at least"):
             check_size(path)
-    parquet.write_table(pyarrow.table({"a": [str(number) for number in range(1000)]}), large)
+    numbers = list(range(1000))
+    long = pyarrow.array(["a" * 10**6]).dictionary_encode().take(pyarrow.array([0] * 1000))
+    nested = pyarrow.array([{"b": "a" * 10**6}]).take(pyarrow.array([0] * 200))
+    for rows in (long, long.dictionary_decode(), nested):
+        parquet.write_table(pyarrow.table({"a": rows, "n": numbers[: len(rows)]}), large, compression="zstd")
+        with pytest.raises(ConfigError, match="bytes on the disk, and would be at least"):
+            check_size(large)
+    parquet.write_table(pyarrow.table({"a": [str(number) for number in numbers], "n": [[1, 2]] * 1000}), large)
     check_size(large)

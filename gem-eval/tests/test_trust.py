@@ -7,12 +7,18 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from msgspec.structs import replace
 
+import gem
 from gem.cli.main import main
-from gem.errors import RecordError
+from gem.errors import DataUnavailable, RecordError
+from gem.packs.registry import get_spec
+from gem.rollout import rollout
+from gem.rollout.named_policies import make_policy
 from gem.testing.chat_server import chat_server
+from gem.vector import make_vec
 from gem_eval import evaluate, read_settings
-from gem_eval.trust import names_in
+from gem_eval.trust import check_episode, names_in
 
 ECHO = "core:Echo-v0"
 PLANTED = """
@@ -140,6 +146,41 @@ def test_nothing_is_written_through_a_link_in_the_folder(name: str, tmp_path: Pa
     assert done.exit_code == 1
     assert f"{folder / name} is a link to {target}" in done.stderr
     assert target.read_bytes() == before
+
+
+def test_rows_are_not_downloaded_for_a_folder_or_a_recording_without_trust(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GEM_DATA_DIR", str(tmp_path / "local"))
+    monkeypatch.setenv("HF_DATASETS_CACHE", str(tmp_path / "cache"))
+    asked: list[object] = []
+
+    def download(source: object) -> None:
+        asked.append(source)
+        raise DataUnavailable("no network")
+
+    monkeypatch.setattr("gem.data.hub.download", download)
+    id = "trusted:Sums-v0"
+    gem.register(id, "dataset_envs:Sums", data={"name": "lab/Sums-10", "split": "train"})
+    recorded = next(rollout(make_policy("random"), make_vec(ECHO, 1, info_methods=("sample_action",)), [0]))
+    recorded = replace(recorded, id=id, spec=get_spec(id))
+    for named in (id, "trusted:*"):
+        plant(folder, group(named))
+        refused = resume(folder)
+        assert refused.exit_code == 1
+        assert "the environment 'trusted:Sums-v0', whose rows would be downloaded (`gemx data " in refused.stderr
+    with pytest.raises(RecordError, match="whose rows would be downloaded"):
+        check_episode(recorded)
+    assert not asked
+    assert "no network" in resume(folder, "--trust").stderr
+    assert asked
+
+    rows = tmp_path / "local" / "lab" / "Sums-10" / "train.jsonl"
+    rows.parent.mkdir(parents=True)
+    rows.write_text('{"problem": "1+1", "answer": "2"}\n' * 2)
+    check_episode(recorded)
+    plant(folder, group(id))
+    assert json.loads(resume(folder).stdout)["episodes"] == 2
 
 
 @pytest.mark.parametrize("fields", [{"episodes": 10**15}, {"k": 10**12}, {"episodes": 10**4, "k": 10**4}])

@@ -7,9 +7,13 @@ from pathlib import Path
 from zipfile import ZIP_DEFLATED, ZipFile
 
 import pytest
+from safetensors.torch import load_file, save_file
 
 from gem.errors import ConfigError
-from gem_train.models.loading import load_model
+from gem.rollout import rollout
+from gem.rollout.named_policies import make_policy
+from gem.vector import make_vec
+from gem_train.models.loading import load_model, make_tiny
 from gem_train.policies.checkpoint import checkpoint_policy
 
 CODE = """
@@ -87,6 +91,31 @@ def test_weights_of_a_few_bytes_that_unpack_to_gigabytes_are_refused(tmp_path: P
     os.truncate(tmp_path / "config.json", 20 << 30)
     with pytest.raises(ConfigError, match=r"config\.json has more than 134,217,728 bytes"):
         load_model(str(tmp_path), device="cpu")
+
+
+def test_a_model_without_some_of_its_weights_is_refused_and_so_is_a_base_that_is_too_large(tmp_path: Path) -> None:
+    model, base, adapter = tmp_path / "model", tmp_path / "base", tmp_path / "adapter"
+    tiny = make_tiny(
+        rollout(make_policy("random"), make_vec("core:Echo-v0", 1, info_methods=("sample_action",)), [0]),
+        0,
+        device="cpu",
+    )
+    for part in (tiny.model, tiny.tokenizer):
+        part.save_pretrained(model)  # pyright: ignore[reportUnknownMemberType]
+    load_model(str(model), device="cpu")
+    weights = load_file(model / "model.safetensors")
+    del weights["model.layers.0.mlp.up_proj.weight"]
+    save_file(weights, model / "model.safetensors", {"format": "pt"})
+    with pytest.raises(ConfigError, match=r"1 of its weights are missing, such as model\.layers\.0\.mlp\.up_proj"):
+        load_model(str(model), device="cpu")
+
+    model.rename(base)
+    os.truncate(base / "generation_config.json", 20 << 30)
+    adapter.mkdir()
+    settings = {"peft_type": "LORA", "base_model_name_or_path": str(base)}
+    (adapter / "adapter_config.json").write_text(json.dumps(settings))
+    with pytest.raises(ConfigError, match=r"generation_config\.json has more than 134,217,728 bytes"):
+        load_model(str(adapter), device="cpu")
 
 
 def test_a_run_folder_as_a_policy_imports_nothing_that_its_settings_name(

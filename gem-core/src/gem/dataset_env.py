@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Generic, TypeVar, cast
 
 from gem.checks import check_int
 from gem.core import Env, Observation, Step
-from gem.data.place import place
+from gem.data.place import is_missing
 from gem.data.source import Data, DataSource, source_of
 from gem.data.table import Table, open_table
 from gem.errors import ConfigError, Fault
@@ -260,4 +260,4 @@ def to_download(env: Env) -> DataSource | None:
     """The source of the rows that `env` asks, if they are not on this machine; None for other envs."""
     bare: Any = env.unwrapped
     source: DataSource | None = bare.source if isinstance(bare, DatasetEnv) else None
-    return source if source and source.kind == "hub" and place(source) is None else None
+    return source if source and is_missing(source) else None

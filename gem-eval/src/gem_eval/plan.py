@@ -63,6 +63,11 @@ def plan(group: Group, seed: int) -> Plan:
     return Plan(group, {each.spec.id: each.spec for each in checked}, starts, notes)
 
 
+def is_pattern(name: str) -> bool:
+    """Tell whether a name is a pattern of ids, such as `game:*-easy`."""
+    return ("*" in name or "?" in name) and "://" not in name
+
+
 def expand(names: Iterable[str]) -> list[str]:
     """Ids and patterns as ids, or `"module.path:Class"`, each once.
 
@@ -71,7 +76,7 @@ def expand(names: Iterable[str]) -> list[str]:
     """
     found: dict[str, None] = {}
     for name in names:
-        if ("*" in name or "?" in name) and "://" not in name:
+        if is_pattern(name):
             source = registry().source_of(name)
             known = registry().entries(source and source.namespace)
             matching = [entry.spec.id for entry in known if fnmatchcase(entry.spec.id, name)]

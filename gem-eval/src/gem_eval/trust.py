@@ -1,5 +1,7 @@
 """The rule for data that may come from somebody else: it names registered things, with their registered settings.
 
+Nothing is downloaded for it either: rows that registered things ask are on this machine already.
+
 Anything else needs the user's word: `--trust`, or, for the model of an evaluation, its settings in the command.
 The checks import plugin modules of installed packs, and nothing that the data names.
 """
@@ -9,13 +11,17 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
+from gem.data.place import is_missing
+from gem.data.source import source_of
 from gem.episode import Episode
 from gem.episode.codec import same_json
 from gem.errors import RecordError
 from gem.packs.component_ref import ComponentRef, name_and_settings
 from gem.packs.importing import is_import_path
 from gem.packs.lookup import find_offer
-from gem.packs.registry import registry
+from gem.packs.registry import get_spec, registry
+from gem.packs.spec import EnvSpec
+from gem_eval.plan import expand, is_pattern
 from gem_eval.settings import Group, Settings
 
 _MOST_NAMED = 3
@@ -123,6 +129,7 @@ def _of_episode(record: Episode) -> Iterator[str]:
     for name, value in (record.options or {}).items():
         if not _is_number(value):
             yield f"the option {reprlib.repr(name)} of its reset, which is not a number"
+    yield from _of_rows(spec)
 
 
 def _of_model(model: ComponentRef, named: Collection[str]) -> Iterator[str]:
@@ -142,12 +149,15 @@ def _of_backend(settings: Settings, named: Collection[str]) -> Iterator[str]:
 def _of_groups(groups: Iterable[Group]) -> Iterator[str]:
     for group in groups:
         for id in group.ids:
-            if ("*" in id or "?" in id) and "://" not in id:
-                continue  # a pattern finds registered ids only
-            if (address := _address(id)) is not None:
+            if is_pattern(id):  # it finds registered ids only
+                for found in expand([id]):
+                    yield from _of_rows(get_spec(found))
+            elif (address := _address(id)) is not None:
                 yield address
-            elif registry().registered(id) is None:
+            elif (entry := registry().registered(id)) is None:
                 yield _unregistered(id)
+            else:
+                yield from _of_rows(entry.spec)
         for key, value in group.kwargs.items():
             yield f"the setting {reprlib.repr(key)} of its environments, {reprlib.repr(value)}"
         if group.layers:
@@ -161,6 +171,12 @@ def _address(id: str) -> str | None:
         return None
     # An address in full, because that is what is trusted or not.
     return f"the environment {id!r:.{_LONGEST_NAME}}, whose name would be used as it is ({source.form})"
+
+
+def _of_rows(spec: EnvSpec) -> Iterator[str]:
+    source = source_of(spec.kwargs["data"]) if spec.kwargs.get("data") else None
+    if source and is_missing(source):
+        yield f"the environment {spec.id!r}, whose rows would be downloaded (`gemx data {spec.id} --download` does it)"
 
 
 def _unregistered(path: str) -> str:

@@ -1,19 +1,27 @@
-"""Files of rows that are far larger than they look: holes, gzip and Parquet, checked before `datasets` reads them."""
+"""Files of rows that are far larger than they look, checked before `datasets` reads them.
+
+These are holes, gzip, Parquet, and the YAML in the README of a copy of a repository.
+"""
 
 import errno
 import gzip
+import itertools
+import json
 import os
+from collections.abc import Collection, Iterable
 from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
 from gem.errors import ConfigError
-from gem.files import MOST_BYTES, lines_of, open_file
+from gem.files import MOST_BYTES, lines_of, open_file, read_bytes
 
 RATIO = 100
 """Most bytes that a byte on the disk may stand for. Rows of text take a fifth or a tenth when they are compressed."""
 
 MOST_COLUMNS = 10_000
+_MOST_README = 2**20
+_MOST_VALUES = 10**5
 
 _COMPRESSED = (b"\x1f\x8b", b"BZh", b"\xfd7zXZ", b"(\xb5/\xfd", b'\x04"M\x18', b"PK\x03\x04", b"7z\xbc\xaf", b"Rar!")
 """How files begin that `datasets` unpacks, whatever their suffix: gzip, bzip2, xz, zstd, lz4, zip, 7z, rar."""
@@ -41,7 +49,7 @@ def check_size(path: Path) -> None:
             with gzip.open(file) as unpacked:
                 size = _unpacked(unpacked, most)
         elif size <= most and path.suffix == ".parquet":
-            size, rows, columns = _of_parquet(path)
+            size, rows, columns = _of_parquet(path, most)
         elif size <= most and path.suffix == ".csv":
             columns = next(lines_of(file), b"").count(b",")
     if columns > MOST_COLUMNS:
@@ -67,11 +75,82 @@ def _unpacked(file: gzip.GzipFile, most: int) -> int:
     return size
 
 
-def _of_parquet(path: Path) -> tuple[int, int, int]:
-    """The bytes of a Parquet file before compression, its rows and its columns."""
+def _of_parquet(path: Path, most: int) -> tuple[int, int, int]:
+    """The bytes of a Parquet file in memory, its values in a column and its columns.
+
+    A text that is repeated is in the file once, so texts are counted with their repetitions, until there are more than
+    `most` bytes.
+    """
     from pyarrow.parquet import ParquetFile  # pyright: ignore[reportMissingTypeStubs]
 
-    metadata: Any = cast("Any", ParquetFile)(path).metadata
-    groups = range(metadata.num_row_groups)
-    size = sum(metadata.row_group(group).total_byte_size for group in groups)
-    return size, metadata.num_rows, metadata.num_columns
+    parquet: Any = ParquetFile
+    with parquet(path) as opened:
+        metadata, schema = opened.metadata, opened.schema_arrow
+    groups = [metadata.row_group(group) for group in range(metadata.num_row_groups)]
+    columns = range(metadata.num_columns)
+    size = sum(group.total_byte_size for group in groups)
+    rows = max((sum(group.column(column).num_values for group in groups) for column in columns), default=0)
+    if size <= most and len(columns) <= MOST_COLUMNS:
+        texts = [each.name for each in schema if _is_text(each.type)]
+        nested = [each.name for each in schema if each.type.num_fields]
+        with parquet(path, read_dictionary=texts) as opened:
+            unpacked = 0
+            for batch in itertools.chain(_batches(opened, texts, 256), _batches(opened, nested, 16)):
+                unpacked += sum(map(_bytes_of, batch.columns))
+                if unpacked > most:
+                    break
+        size = max(size, unpacked)
+    return size, rows, len(columns)
+
+
+def _batches(file: Any, columns: list[str], rows: int) -> Iterable[Any]:
+    return file.iter_batches(rows, columns=columns) if columns else ()
+
+
+def _is_text(type: Any) -> bool:
+    from pyarrow import types  # pyright: ignore[reportMissingTypeStubs]
+
+    of: Any = types
+    found = type.value_type if of.is_dictionary(type) else type
+    return any(test(found) for test in (of.is_string, of.is_large_string, of.is_binary, of.is_large_binary))
+
+
+def _bytes_of(column: Any) -> int:
+    from pyarrow import compute  # pyright: ignore[reportMissingTypeStubs]
+
+    of: Any = compute
+    if not hasattr(column, "dictionary"):
+        return column.nbytes
+    return of.sum(of.take(of.binary_length(column.dictionary), column.indices)).as_py() or 0
+
+
+def check_readme(folder: Path) -> None:
+    """Check the README of a copy of a repository, which may come from somebody else.
+
+    Raises:
+        ConfigError: its rows are somewhere else, at an address, or it would be far larger in memory.
+        OSError: it is too long, or no file.
+        Exception: it is not YAML, of which `datasets` would say the same.
+    """
+    import yaml
+    from huggingface_hub import DatasetCard
+
+    card = DatasetCard(read_bytes(folder / "README.md", _MOST_README).decode()).data.to_dict()
+    other = folder / ".huggingface.yaml"  # which `datasets` reads in the same way
+    more = read_bytes(other, _MOST_README).decode() if other.is_file() else ""
+    if _values([card, yaml.safe_load(more)], {}) > _MOST_VALUES:
+        raise ConfigError(f"the README of {folder} cannot be read: it has more than {_MOST_VALUES:,} values")
+    if "://" in json.dumps(card.get("configs"), default=str) + more:
+        raise ConfigError(f"the rows of {folder} are not in it: its README names an address. Copy them into the folder")
+
+
+def _values(data: Any, known: dict[int, int]) -> int:
+    """The number of values in lists and mappings; one that is in several places counts in each."""
+    if not isinstance(data, dict | list):
+        return 1
+    inner = cast("Collection[Any]", cast("dict[Any, Any]", data).values() if isinstance(data, dict) else data)
+    place = id(cast("object", data))
+    if place not in known:
+        known[place] = 0  # until it is known, if it is in itself
+        known[place] = 1 + sum(_values(each, known) for each in inner)
+    return known[place]

@@ -3,7 +3,6 @@
 `datasets` keeps rows as Arrow files that it maps into memory, so processes share them.
 """
 
-import json
 import socket
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -11,11 +10,10 @@ from typing import Any, cast
 from urllib.parse import urlsplit
 from urllib.request import getproxies
 
-from gem.data.bombs import check_size
+from gem.data.bombs import check_readme, check_size
 from gem.data.place import cache_folder, how_to_get, saved_folder, split_files
 from gem.data.source import FILES, DataSource
 from gem.errors import ConfigError, DataUnavailable, MissingExtra
-from gem.files import read_bytes
 
 _CONNECT_SECONDS = 3.0
 _BUILDERS: dict[str, tuple[str, dict[str, Any]]] = {
@@ -26,6 +24,10 @@ _BUILDERS: dict[str, tuple[str, dict[str, Any]]] = {
     "tsv": ("csv", {"keep_default_na": False, "sep": "\t"}),
 }
 """Suffix → what reads such files, and how: `NA` in a table is a text."""
+_KINDS = ("csv", "imagefolder", "json", "parquet", "text")
+"""The readers of `datasets` for copies of repositories: others unpack archives, ask databases or load pickles."""
+_MOST_FILES = 10_000
+"""Most files of a split; `datasets` needs a millisecond for each."""
 
 
 def download(source: DataSource) -> Sequence[Any]:
@@ -65,6 +67,8 @@ def read_cached(source: DataSource, folder: Path) -> Sequence[Any]:
 
 def read_files(files: Sequence[Path]) -> Sequence[Any]:
     """The rows of files of one kind."""
+    if len(files) > _MOST_FILES:
+        raise ConfigError(f"{files[0].parent} has {len(files):,} files of rows, and at most {_MOST_FILES:,} are read")
     datasets = _datasets()
     kind = files[0].name.removesuffix(".gz").rpartition(".")[2]
     builder, options = _BUILDERS[kind]
@@ -88,10 +92,7 @@ def read_folder(source: DataSource, folder: Path) -> Sequence[Any]:
             raise ConfigError(f"the data set {source}: {folder} has the split {str(split)!r}")
         return _one_split(source, loaded, folder)
     if (folder / "README.md").is_file():
-        _reading(folder, lambda: _check_local(folder))
-        cache = str(cache_folder())
-        loaded = _reading(folder, lambda: _datasets().load_dataset(str(folder), source.config, cache_dir=cache))
-        return _one_split(source, loaded, folder)
+        return _one_split(source, _reading(folder, lambda: _read_copy(source, folder)), folder)
     found = ", ".join(split_files(folder)) or "none"
     split = f" {source.split!r}" if source.split else ""
     raise ConfigError(
@@ -100,14 +101,18 @@ def read_folder(source: DataSource, folder: Path) -> Sequence[Any]:
     )
 
 
-def _check_local(folder: Path) -> None:
-    """Refuse a copy whose README has its rows somewhere else, at an address: it may come from somebody else."""
-    from huggingface_hub import DatasetCard
-
-    configurations = json.dumps(DatasetCard.load(folder / "README.md").data.to_dict().get("configs"), default=str)
-    others = folder / ".huggingface.yaml"  # which `datasets` reads in the same way
-    if "://" in configurations or (others.is_file() and b"://" in read_bytes(others)):
-        raise ConfigError(f"the rows of {folder} are not in it: its README names an address. Copy them into the folder")
+def _read_copy(source: DataSource, folder: Path) -> Any:
+    """The rows of a copy of a repository by its README, if those are in files that GEM reads."""
+    check_readme(folder)
+    builder = _datasets().load_dataset_builder(str(folder), source.config, cache_dir=str(cache_folder()))
+    kind = type(builder).__module__.rpartition(".")[2]
+    if kind not in _KINDS:
+        raise ConfigError(f"the rows of {folder} are not in files that GEM reads: {', '.join(FILES)}, text and images")
+    files: Any = builder.config.data_files or {}
+    for file in (file for split in files.values() for file in split):
+        check_size(Path(file))
+    builder.download_and_prepare()
+    return builder.as_dataset()
 
 
 def _reading(path: Path, load: Callable[[], Any]) -> Any:

@@ -32,6 +32,11 @@ def place(source: DataSource) -> Path | None:
     return None
 
 
+def is_missing(source: DataSource) -> bool:
+    """Tell whether a source is a data set of the hub that is not on this machine. `ConfigError` as of `place`."""
+    return source.kind == "hub" and place(source) is None
+
+
 def _refuse_local(path: Path) -> None:
     # `datasets` would read it instead of the data set of the hub.
     if path.is_dir():

@@ -98,7 +98,7 @@ def load_model(
         attention: the kernel of the learner in bfloat16, see `gem_train.learning.kernels`.
 
     Raises:
-        ConfigError: there is no such model or device, or the kernel cannot be used.
+        ConfigError: there is no such model or device, weights of it are missing, or the kernel cannot be used.
     """
     target = find_device(device)
     name = model_folder(name)
@@ -106,10 +106,15 @@ def load_model(
         check_adapter(Path(name))
         name = str(Path(name).absolute())  # an adapter keeps the name of its base
     try:
-        _check_files(Path(name))
-        _check_kernels(name)
+        base = base_of(Path(name))
+        for folder in filter(None, (name, base)):
+            _check_files(Path(folder))
+        _check_kernels(base or name)
         tokenizer = _tokenizer(name)
-        model = AutoModelForCausalLM.from_pretrained(name, dtype=torch.float32, trust_remote_code=False)
+        arguments: Any = {"dtype": torch.float32, "trust_remote_code": False, "output_loading_info": True}
+        model, found = cast("tuple[Any, Any]", AutoModelForCausalLM.from_pretrained(name, **arguments))
+        if missing := sorted(found["missing_keys"]):  # transformers makes random ones, and only logs it
+            raise ValueError(f"{len(missing)} of its weights are missing, such as {missing[0]}")
     except (OSError, ValueError, UnpicklingError) as error:
         raise _not_loaded(name, error) from error
     return _prepared(cast("PreTrainedModel", model), tokenizer, target, dtype, weights, attention)
@@ -128,7 +133,7 @@ def _check_files(folder: Path) -> None:
 
 def _check_kernels(name: str) -> None:
     """Refuse a config that names a kernel of the hub, which transformers fetches and runs: `ValueError`."""
-    layers: list[Any] = [PretrainedConfig.get_config_dict(base_of(Path(name)) or name)[0]]
+    layers: list[Any] = [PretrainedConfig.get_config_dict(name)[0]]
     while layers:
         layer = layers.pop()
         for key, value in cast("dict[str, Any]", layer).items() if isinstance(layer, dict) else ():

@@ -24,7 +24,7 @@ _NAMES = ("id", "algorithm", "model")
 """Settings whose values speak for themselves."""
 _LONGEST = 500
 """Characters of a label."""
-_MOST_STEPS = 10_000_000
+_MOST_STEPS = 300_000
 """Most steps of a run that is read: its curve is in memory, and the number may come from somebody else."""
 
 
