@@ -35,7 +35,7 @@ WRONG = [
     (["reproduce", "no_such_file"], 2, "there is no file 'no_such_file'"),
     (["reproduce", sys.executable], 1, "line 1: this is not JSON"),
     (["rescore", sys.executable], 1, "line 1: this is not JSON"),
-    (["rescore", "/dev/zero"], 1, "line 1: this is not JSON"),
+    (["rescore", "/dev/zero"], 1, "it is a device or a pipe, not a file"),
 ]
 
 
