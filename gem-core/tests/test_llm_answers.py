@@ -182,6 +182,13 @@ def test_tokens_and_time_of_a_reply_reach_the_completion():
     assert (usage.seconds, usage.requests) == (0.5, 2)
 
 
+def test_no_more_tokens_of_a_prompt_are_cached_than_it_has_or_a_reply_would_cost_less_than_nothing():
+    odd = {"prompt_tokens": 9, "completion_tokens": 5, "prompt_tokens_details": {"cached_tokens": 10**6}}
+
+    assert (usage := completed({"message": {"content": "yes"}}, usage=odd).usage) is not None
+    assert (usage.prompt, usage.cached) == (9, 9)
+
+
 @pytest.mark.parametrize(
     ("message", "text", "reasoning"),
     [

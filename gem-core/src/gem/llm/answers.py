@@ -143,10 +143,11 @@ def _usage(counted: Mapping[str, Any], seconds: float, requests: int) -> Usage:
         count = of.get(name)
         return count if type(count) is int and 0 <= count < _MOST_TOKENS else 0
 
+    prompt = tokens(counted, "prompt_tokens")
     return Usage(
-        tokens(counted, "prompt_tokens"),
+        prompt,
         tokens(counted, "completion_tokens"),
-        tokens(_object(counted.get("prompt_tokens_details")), "cached_tokens"),
+        min(prompt, tokens(_object(counted.get("prompt_tokens_details")), "cached_tokens")),
         tokens(_object(counted.get("completion_tokens_details")), "reasoning_tokens"),
         seconds,
         requests,
