@@ -79,6 +79,10 @@ def test_an_adapter_names_no_kernel_through_its_base_and_no_module(tmp_path: Pat
     (folder / "adapter_config.json").write_text(json.dumps({**settings, **imports}))
     with pytest.raises(ConfigError, match="its megatron_core is a module to import"):
         load_model(str(folder), device="cpu")
+    for larger in ({"r": 10**5}, {"layer_replication": [[0, 1]] * 10**4}):
+        (folder / "adapter_config.json").write_text(json.dumps({**settings, **larger}))
+        with pytest.raises(ConfigError, match="its rank is more than 8,192, or it repeats layers"):
+            load_model(str(folder), device="cpu")
 
 
 def test_weights_of_a_few_bytes_that_unpack_to_gigabytes_are_refused(tmp_path: Path) -> None:
@@ -89,7 +93,10 @@ def test_weights_of_a_few_bytes_that_unpack_to_gigabytes_are_refused(tmp_path: P
         load_model(str(tmp_path), device="cpu")
     (tmp_path / "pytorch_model.bin").unlink()
     os.truncate(tmp_path / "config.json", 20 << 30)
-    with pytest.raises(ConfigError, match=r"config\.json has more than 134,217,728 bytes"):
+    with pytest.raises(ConfigError, match=r"config\.json has more than 1,048,576 bytes"):
+        load_model(str(tmp_path), device="cpu")
+    (tmp_path / "config.json").write_text(json.dumps({"model_type": "qwen3", "num_labels": 10**7}))
+    with pytest.raises(ConfigError, match="its config has 10,000,000 labels"):
         load_model(str(tmp_path), device="cpu")
 
 
@@ -114,7 +121,7 @@ def test_a_model_without_some_of_its_weights_is_refused_and_so_is_a_base_that_is
     adapter.mkdir()
     settings = {"peft_type": "LORA", "base_model_name_or_path": str(base)}
     (adapter / "adapter_config.json").write_text(json.dumps(settings))
-    with pytest.raises(ConfigError, match=r"generation_config\.json has more than 134,217,728 bytes"):
+    with pytest.raises(ConfigError, match=r"generation_config\.json has more than 1,048,576 bytes"):
         load_model(str(adapter), device="cpu")
 
 

@@ -30,7 +30,10 @@ from gem_train.runs.checkpoints import model_folder
 from gem_train.runs.files import check_stored
 
 _MOST_BYTES = 2**27
-"""Most bytes of a config, a template or a tokenizer; the largest tokenizers have a quarter of it."""
+"""Most bytes of a template or a tokenizer; the largest tokenizers have a quarter of it."""
+_MOST_CONFIG = 2**20
+_CONFIGS = ("config.json", "generation_config.json")
+_MOST_LABELS = 10**5
 DType = Literal["float32", "bfloat16"]
 """Type of the arithmetic, or of the weights."""
 
@@ -109,7 +112,7 @@ def load_model(
         base = base_of(Path(name))
         for folder in filter(None, (name, base)):
             _check_files(Path(folder))
-        _check_kernels(base or name)
+        _check_config(base or name)
         tokenizer = _tokenizer(name)
         arguments: Any = {"dtype": torch.float32, "trust_remote_code": False, "output_loading_info": True}
         model, found = cast("tuple[Any, Any]", AutoModelForCausalLM.from_pretrained(name, **arguments))
@@ -126,13 +129,14 @@ def _check_files(folder: Path) -> None:
         if file.suffix == ".bin":
             check_stored(file)
         elif file.suffix in (".json", ".jinja", ".model", ".txt"):
+            most = _MOST_CONFIG if file.name in _CONFIGS else _MOST_BYTES
             with open_file(file) as opened:
-                if os.fstat(opened.fileno()).st_size > _MOST_BYTES:
-                    raise ValueError(f"{file.name} has more than {_MOST_BYTES:,} bytes")
+                if os.fstat(opened.fileno()).st_size > most:
+                    raise ValueError(f"{file.name} has more than {most:,} bytes")
 
 
-def _check_kernels(name: str) -> None:
-    """Refuse a config that names a kernel of the hub, which transformers fetches and runs: `ValueError`."""
+def _check_config(name: str) -> None:
+    """Refuse a config with a kernel of the hub, which transformers runs, or too many labels: `ValueError`."""
     layers: list[Any] = [PretrainedConfig.get_config_dict(name)[0]]
     while layers:
         layer = layers.pop()
@@ -140,6 +144,8 @@ def _check_kernels(name: str) -> None:
             layers.append(value)
             if key.endswith("attn_implementation") and "/" in str(value):
                 raise ValueError(f"its config names the kernel {value!r}, which is code of the hub")
+            if key == "num_labels" and isinstance(value, int) and value > _MOST_LABELS:
+                raise ValueError(f"its config has {value:,} labels, and at most {_MOST_LABELS:,} are read")
 
 
 def make_tiny(

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 CONFIG = "adapter_config.json"
 """The settings of an adapter, in its folder."""
+_MOST_RANK = 8192
 ADAPTER = "default"
 """The adapter's, which transformers and peft choose where they are given none."""
 
@@ -45,7 +46,8 @@ def base_of(folder: Path) -> str | None:
     """The model below the adapter in a folder: a folder, or a name on the Hugging Face hub; None without an adapter.
 
     Raises:
-        ConfigError: its settings are damaged, or name modules to import, and it may come from somebody else.
+        ConfigError: its settings are damaged, or name modules to import, or make far more of the model; it may
+            come from somebody else.
     """
     file = folder / CONFIG
     if not file.is_file():
@@ -53,12 +55,16 @@ def base_of(folder: Path) -> str | None:
     try:
         settings = json.loads(read_bytes(file, 2**20))
         base = settings["base_model_name_or_path"]
-        imports = bool(settings.get("megatron_config"))  # peft imports the module megatron_core, whatever that is
+        wrong = [f"its base is {base!r:.80}"] if not isinstance(base, str) else []
+        if settings.get("megatron_config"):  # peft imports the module megatron_core, whatever that is
+            wrong.append("its megatron_core is a module to import")
+        rank = settings.get("r")
+        if (isinstance(rank, int) and rank > _MOST_RANK) or settings.get("layer_replication"):
+            wrong.append(f"its rank is more than {_MOST_RANK:,}, or it repeats layers")
     except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
         raise ConfigError(f"{file} is not that of an adapter: {one_line(error)}") from error
-    if imports or not isinstance(base, str):
-        wrong = "its megatron_core is a module to import" if imports else f"its base is {base!r:.80}"
-        raise ConfigError(f"{file} is not that of an adapter that GEM loads: {wrong}")
+    if wrong:
+        raise ConfigError(f"{file} is not that of an adapter that GEM loads: {wrong[0]}")
     return base
 
 
