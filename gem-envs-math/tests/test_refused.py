@@ -22,7 +22,7 @@ SETTINGS = [
     (MathQuestion, {"tolerance": 1}, "less than 1"),
 ]
 ROWS = [
-    *((MathQuestion, {"answer": answer}, "an answer, which is text") for answer in (None, [], [None], {"value": 1})),
+    *((MathQuestion, {"answer": answer}, "row 0: the answer to") for answer in (None, [], [None], {"other": 1})),
     (FigureQuestion, {"images": []}, "1 marks <image>, and 0 images"),
     (FigureQuestion, {"images": [b"BM not a kind"]}, "this one begins with"),
     (FigureQuestion, {"images": ["data:text/html,<b>"]}, "the data URL of an image"),

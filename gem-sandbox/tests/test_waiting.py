@@ -34,7 +34,9 @@ def box(request: pytest.FixtureRequest) -> Iterator[Sandbox]:
     try:
         with sandbox_levels.box_at(request.param, slots=1) as box:
             box.run("")
-            hogs += [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(HOGS)]
+            # Linux may share a processor between sessions first (sched(7), autogroups), and the sandbox has its own.
+            busy = [sys.executable, "-c", "while True: pass"]
+            hogs += [subprocess.Popen(busy, start_new_session=True) for _ in range(HOGS)]
             yield box
     finally:
         for hog in hogs:
