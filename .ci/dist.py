@@ -94,7 +94,7 @@ def check_installed(folder: Path) -> int:
     with tempfile.TemporaryDirectory() as temporary:
         env = Scratch(Path(temporary) / "env", *PACKAGES, "cookiecutter")
         run("pip", "--python", env.python, "install", "--no-index", "--no-compile", "--find-links", folder, *PACKAGES)
-        doctor = env.gemx("doctor", "--json")
+        doctor = env.gemx("doctor", "--seconds", "120", "--json")
         check(doctor.returncode == 0, f"gemx doctor failed in an empty environment:\n{doctor.stdout}{doctor.stderr}")
         packs = {row["pack"] for row in json.loads(doctor.stdout)["packs"] if row["version"]}
         check(len(packs) == len(ENTRIES), f"of the packs {ENTRIES} only {packs} are found once they are installed")
