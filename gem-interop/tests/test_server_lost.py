@@ -13,7 +13,6 @@ import pytest
 
 import gem
 from gem.errors import Unreachable
-from gem.http.listening import listen
 from gem.rollout import rollout
 from gem.vector.reach import IN_A_ROW
 
@@ -48,7 +47,7 @@ ThreadingHTTPServer(("127.0.0.1", int(sys.argv[1])), Talk).serve_forever()
 
 
 def free_port():
-    with listen("127.0.0.1", 0) as listening:
+    with socket.create_server(("127.0.0.1", 0)) as listening:
         return listening.getsockname()[1]
 
 
@@ -158,7 +157,7 @@ def test_a_server_that_restarts_costs_the_episodes_that_it_played(kind, through)
 
 
 def test_an_error_whose_text_does_not_arrive_is_named_by_its_status():
-    with listen("127.0.0.1", 0) as listening:
+    with socket.create_server(("127.0.0.1", 0)) as listening:
         url = f"http://127.0.0.1:{listening.getsockname()[1]}"
 
         def answer():

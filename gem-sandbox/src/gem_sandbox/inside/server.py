@@ -174,7 +174,7 @@ def _watch(
     poll.register(child, select.POLLIN)
     cores = os.cpu_count() or 1
     end = start + job["wall"]
-    ended = None
+    longest, ended = 0.0, None
     try:
         while ended is None:
             computed = time.clock_gettime(clock)
@@ -187,7 +187,8 @@ def _watch(
                 if waited is None:
                     ended = "orphaned"
                 else:
-                    end = _later(start, job["wall"], *waited)
+                    longest = max(longest, waited[0])  # threads that have ended are not looked at any more
+                    end = _later(start, job["wall"], longest, waited[1])
                     ended = None if end else "timeout"
             elif workspace.overfull(job, ended=False):
                 ended = "disk"
