@@ -52,6 +52,7 @@ ASKED = [
     ("2 m", "2", SIMPLIFY, False),
     ("2 s", "2s", SIDE, True),
     ("2", "2 s", SIDE, False),
+    ("400 cm", "4 m", r"A rope costs \$5 per m, and he has \$20. How many m of it can he buy?", True),
 ]
 PRODUCTS = r"""
 right @ hgm @ mgh      wrong @ mgv @ mgh      right @ abc @ cab      right @ a b x @ abx       right @ zyx @ xyz

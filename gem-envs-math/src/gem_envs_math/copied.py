@@ -12,14 +12,11 @@ from typing import NamedTuple
 from gem_envs_math.grading import grade
 from gem_envs_math.grading.answers import read
 from gem_envs_math.grading.asked import asked_by
+from gem_envs_math.grading.formulas import formulas_in, without_money
 from gem_envs_math.grading.letters import VARIABLES
 from gem_envs_math.grading.nodes import Node
 from gem_envs_math.grading.rewriting import Form, Forms, contains, forms, is_numeral
 
-_FORMULA = re.compile(
-    r"(?<!\\)\$\$?(?P<dollars>[^$]+?)(?<!\\)\$\$?|\\\((?P<round>.+?)\\\)|\\\[(?P<square>.+?)\\\]", re.DOTALL
-)
-_MONEY = re.compile(r"\\\$(?=\s*[\d.])|\$\\\$\$")
 _PERCENTAGE = re.compile(r"\d+(?:\.\d+)?\s?(?:\\?%|percent)")
 _WORD = re.compile(r"(?!(?:sqrt|sin|cos|tan|ln|log|exp|pi|e)\b)(?:[A-Za-z]{2,}|a|I)[,.;:?!]*")
 _OPERATOR = re.compile(r"[-+*/^<>=]|sqrt|\(|\d[a-z]")
@@ -103,10 +100,8 @@ def _is_given(form: Form) -> bool:
 @lru_cache(maxsize=512)
 def formulas(question: str) -> tuple[_Formula, ...]:
     """The formulas of a question that may be copied."""
-    question = _MONEY.sub(" ", question)
-    found = [(match.start(), match[match.lastgroup or 0]) for match in _FORMULA.finditer(question)]
-    if not found:
-        found = list(_in_plain_text(question))
+    question = without_money(question)
+    found = formulas_in(question) or list(_in_plain_text(question))
     if not (asks_percent := asked_by(question).percent):
         found += [(match.start(), match[0]) for match in _PERCENTAGE.finditer(question)]
     read = [(question[:start], _formula(text)) for start, text in found]
@@ -118,7 +113,7 @@ def formulas(question: str) -> tuple[_Formula, ...]:
 
 
 def _in_plain_text(question: str) -> Iterator[tuple[int, str]]:
-    """Where formulas begin, and what they are: what stands between words."""
+    """The formulas that stand between words, each after the place where it begins."""
     begin = end = 0
     for match in (*re.finditer(r"\S+", question), None):
         if match is not None and not _WORD.fullmatch(match[0]):

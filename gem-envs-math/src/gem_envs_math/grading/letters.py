@@ -4,12 +4,12 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
+from gem_envs_math.grading.formulas import formulas_in, without_money
 from gem_envs_math.grading.nodes import Node
 from gem_envs_math.grading.units import UNITS
 
 _LONGEST = 20_000
 """Characters of a question that are read."""
-_FORMULA = re.compile(r"\$\$?([^$]+)\$|\\\((.+?)\\\)|\\\[(.+?)\\\]", re.DOTALL)
 _UPRIGHT = re.compile(r"\\(?:text|textrm|mathrm|mbox|operatorname|rm)\s*\{[^{}]*\}|\\[A-Za-z]+")
 _VARIABLE = re.compile(r"(?<![A-Za-z\\])(?<!\d[ ~])(?<!\d\\[ ,;])[A-Za-z](?![A-Za-z])")
 _WORD = re.compile(
@@ -55,8 +55,8 @@ def letters_of(question: str) -> Letters:
     """What a question says about letters: those of its formulas are variables, and it may name units."""
     text = question[-_LONGEST:]
     variables = {
-        letter for match in _FORMULA.finditer(text)
-        for letter in _VARIABLE.findall(_UPRIGHT.sub(" ", match[match.lastindex or 0]))
+        letter for _, formula in formulas_in(without_money(text))
+        for letter in _VARIABLE.findall(_UPRIGHT.sub(" ", formula))
     }  # fmt: skip
     units: set[str] = set()
     for match in _WORD.finditer(text):
