@@ -49,7 +49,7 @@ def special(name: str) -> Callable[..., Any]:
 
     def method(self: Any, *others: Any) -> Any:
         own = self.__dict__.get("_own", False)
-        if name in OPERATORS and not own and not all(isinstance(each, Remote | Guess) for each in others):
+        if name in OPERATORS and not own and not all(isinstance(each, StandIn) for each in others):
             plain = plain_of(self)
             return NotImplemented if plain is None else getattr(plain, name, lambda *_: NotImplemented)(*others)
         if name == "__contains__" and not own and not isinstance(others[0], Remote) and hasattr(type(self), "__iter__"):
@@ -138,16 +138,10 @@ class Mirror(type):
         return cls._session.step("contains", cls, item)
 
 
-class Remote:
-    """An object of the program that is not plain data.
-
-    It says what it is, but cannot judge the expectations of a test: it equals plain data only as the plain type says
-    from which its class is derived, and cannot be compared with other data, or added to them, unless the test has made
-    it itself, from a class that the test names. Among themselves, objects of the program are what the program says.
-    """
+class StandIn:
+    """What is called, and has attributes, in the program's process."""
 
     _session: Any
-    _reference: Any
 
     def __call__(self, *arguments: Any, **keywords: Any) -> Any:
         return self._session.step("call", self, *arguments, **keywords)
@@ -156,6 +150,17 @@ class Remote:
         if name.startswith("__") and name.endswith("__") and name not in ("__name__", "__doc__", "__dict__"):
             raise AttributeError(name)
         return self._session.step("getattr", self, name)
+
+
+class Remote(StandIn):
+    """An object of the program that is not plain data.
+
+    It says what it is, but cannot judge the expectations of a test: it equals plain data only as the plain type says
+    from which its class is derived, and cannot be compared with other data, or added to them, unless the test has made
+    it itself, from a class that the test names. Among themselves, objects of the program are what the program says.
+    """
+
+    _reference: Any
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name.startswith("__"):  # as when an exception is raised
@@ -180,7 +185,7 @@ class Remote:
 
 
 def _compared(action: str, self: Any, other: Any) -> Any:
-    if isinstance(other, Remote | Guess):
+    if isinstance(other, StandIn):
         return self._session.step(action, self, other)
     plain = plain_of(self) if isinstance(self, (*IMMUTABLE, *MUTABLE)) else None
     if plain is None:
@@ -196,20 +201,12 @@ for _action in ("lt", "le", "gt", "ge"):
     setattr(Remote, f"__{_action}__", _ordering(_action))
 
 
-class Guess:
+class Guess(StandIn):
     """A result that is not known yet. It meets every expectation, and is a result of the program in further steps."""
 
     def __init__(self, session: Any, reference: Any) -> None:
         object.__setattr__(self, "_session", session)
         object.__setattr__(self, "_reference", reference)
-
-    def __call__(self, *arguments: Any, **keywords: Any) -> Any:
-        return self._session.step("call", self, *arguments, **keywords)
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__") and name.endswith("__") and name not in ("__name__", "__doc__", "__dict__"):
-            raise AttributeError(name)
-        return self._session.step("getattr", self, name)
 
     def __setattr__(self, name: str, value: Any) -> None:
         self._session.step("setattr", self, name, value)

@@ -32,6 +32,7 @@ from gem_envs_code.inside.mirrors import (
     Mirror,
     Reference,
     Remote,
+    StandIn,
     method,
     placed,
     special,
@@ -132,7 +133,7 @@ class Session:
 
     def reference(self, value: Any) -> Any:
         """The encoding of what stands for an object of the program, or of what both sides have."""
-        if isinstance(value, Remote | Guess | Mirror | Reference):
+        if isinstance(value, StandIn | Mirror | Reference):
             found = value._reference
             if found:
                 return found
