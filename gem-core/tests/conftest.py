@@ -21,12 +21,6 @@ def core_only(monkeypatch: pytest.MonkeyPatch) -> registry.Registry:
     return fresh
 
 
-@pytest.fixture
-def patient_doctor(monkeypatch: pytest.MonkeyPatch) -> None:
-    """`gemx doctor` that waits for its checks on a busy machine."""
-    monkeypatch.setattr("gem.cli.doctor.SECONDS", 60.0)
-
-
 @pytest.fixture(scope="session")
 def local_ray() -> Iterator[None]:
     """A small Ray on this machine, for the tests that need one."""

@@ -36,13 +36,6 @@ DIAGNOSTICS = {
     "ends its process": ("import os; os._exit(0)", "exited with status 0"),
 }
 CRASH_AMONG_OTHERS = "{'a': 'this_exits:A', 'b': 'gem.packs.echo:Echos', 'c': 'this_crashes:A', 'd': 'gem:Env'}"
-DOCTOR = """\
-import sys
-import gem.cli.doctor
-gem.cli.doctor.SECONDS = float(sys.argv.pop(1))
-from gem_core import main
-main()"""
-"""`gemx`, with another time limit for `doctor`."""
 
 
 def pack(folder: Path, module: str, entry_points: bytes = b"[gem.packs]\nbroken=broken_pack\n") -> None:
@@ -57,15 +50,15 @@ def pack(folder: Path, module: str, entry_points: bytes = b"[gem.packs]\nbroken=
     (folder / "this_sleeps.py").write_text("import time\n\ntime.sleep(1000)")
 
 
-def gemx(folder: Path, *arguments: str, seconds: float = 60.0) -> subprocess.CompletedProcess[str]:
+def gemx(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     path = os.pathsep.join([str(folder), os.environ.get("PYTHONPATH", "")])
-    command = [sys.executable, "-c", DOCTOR, str(seconds), *arguments]
+    command = [sys.executable, "-m", "gem", *arguments]
     variables = {**os.environ, "PYTHONPATH": path, "GEM_PACKS": "broken-pack"}
     return subprocess.run(command, check=False, capture_output=True, text=True, timeout=90, env=variables)
 
 
 def doctor(folder: Path) -> dict[str, Any]:
-    return json.loads(gemx(folder, "doctor", "--json").stdout)
+    return json.loads(gemx(folder, "doctor", "--seconds", "60", "--json").stdout)
 
 
 @pytest.mark.parametrize("name", MODULES)
@@ -105,7 +98,7 @@ def test_a_pack_that_sleeps_on_import_and_a_diagnostic_that_sleeps_are_not_check
 ) -> None:
     offers = "\n\n@gem.hookimpl\ndef gem_policies():\n    return {'a': 'this_sleeps:A', 'b': 'this_sleeps:B'}\n"
     pack(tmp_path, f"{DIAGNOSTIC}import time; time.sleep(1000)\n{offers}")
-    done = gemx(tmp_path, "doctor", "--json", seconds=2)
+    done = gemx(tmp_path, "doctor", "--seconds", "2", "--json")
     report = json.loads(done.stdout)
     [row] = [row for row in report["packs"] if row["pack"] == "broken-pack"]
     [found] = [each for each in report["diagnostics"] if each["name"] == "broken"]
@@ -138,7 +131,7 @@ def test_an_env_says_which_variable_and_which_program_it_lacks_and_its_checks_ar
     report = doctor(tmp_path)
     assert report["ok"]
     assert [row["lacks"] for row in report["packs"] if row["lacks"]] == [{"broken:A": lacks}]
-    assert f"broken:A needs {lacks}" in gemx(tmp_path, "doctor").stdout
+    assert f"broken:A needs {lacks}" in gemx(tmp_path, "doctor", "--seconds", "60").stdout
     checked = gemx(tmp_path, "check", "broken:A", "--json")
     [env] = json.loads(checked.stdout)["envs"]
     assert checked.returncode == 0

@@ -193,11 +193,10 @@ def test_info_as_json_has_the_spec_and_the_observation() -> None:
     assert (described["pack"], described["version"], described["kwargs"]) == ("gem-core", gem.__version__, {})
 
 
-@pytest.mark.usefixtures("patient_doctor")
 def test_doctor_is_content_with_the_core_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(registry, "_registry", registry.Registry(registry.registry().packs[:1]))
-    done = gemx("doctor")
-    report = json.loads(gemx("doctor", "--json").stdout)
+    done = gemx("doctor", "--seconds", "60")
+    report = json.loads(gemx("doctor", "--seconds", "60", "--json").stdout)
     packs = {row["pack"]: row for row in report["packs"]}
 
     assert done.exit_code == 0
@@ -251,14 +250,13 @@ def gem_diagnostics():
 """
 
 
-@pytest.mark.usefixtures("patient_doctor")
 def test_doctor_shows_what_packs_say_about_this_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "diagnosed_plugin.py").write_text(DIAGNOSED)
     monkeypatch.syspath_prepend(tmp_path)
     packs = [Pack(name, "1.0", "diagnosed_plugin", (name,)) for name in ("one", "other")]
     monkeypatch.setattr(registry, "_registry", registry.Registry([*registry.registry().packs[:1], *packs]))
 
-    shown, done = gemx("doctor"), gemx("doctor", "--json")
+    shown, done = gemx("doctor", "--seconds", "60"), gemx("doctor", "--seconds", "60", "--json")
 
     assert "Engine: fine\n  two lines\n  of details\n" in shown.stdout
     engine, device = json.loads(done.stdout)["diagnostics"]
@@ -268,7 +266,6 @@ def test_doctor_shows_what_packs_say_about_this_machine(tmp_path: Path, monkeypa
     assert done.exit_code == 0
 
 
-@pytest.mark.usefixtures("patient_doctor")
 def test_doctor_finds_every_entry_point_that_leads_nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "faulty_plugin.py").write_text(FAULTY)
     monkeypatch.syspath_prepend(tmp_path)
@@ -277,7 +274,7 @@ def test_doctor_finds_every_entry_point_that_leads_nowhere(tmp_path: Path, monke
 
     assert gemx("list", "faulty").exit_code == 0
     assert pack.state == "loaded"
-    done = gemx("doctor", "--json")
+    done = gemx("doctor", "--seconds", "60", "--json")
     (row,) = [row for row in json.loads(done.stdout)["packs"] if row["pack"] == "faulty-pack"]
     assert (done.exit_code, json.loads(done.stdout)["ok"], row["state"]) == (1, False, "faulty")
     assert row["fix"] == "pip install --upgrade faulty-pack"
@@ -291,7 +288,7 @@ def test_doctor_finds_every_entry_point_that_leads_nowhere(tmp_path: Path, monke
         "the policy 'faulty_policy': 'math:pi' is float 3.141592653589793, which is not callable",
         "the command 'faulty': 'sample_envs:Sum' is ABCMeta <class 'sample_envs.Sum'>, which is not a click command",
     ]
-    assert "faulty-pack: faulty:A: 'no_such_module:A' cannot be imported" in gemx("doctor").stdout
+    assert "faulty-pack: faulty:A: 'no_such_module:A' cannot be imported" in gemx("doctor", "--seconds", "60").stdout
 
 
 def test_tools_and_wrappers_with_settings_are_json() -> None:

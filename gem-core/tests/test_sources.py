@@ -68,13 +68,12 @@ def test_the_list_names_sources_and_what_they_know_only_when_it_is_asked_for() -
     assert "rounds3" not in gemx("list")
 
 
-@pytest.mark.usefixtures("patient_doctor")
 def test_patterns_info_and_doctor_reach_looked_up_ids(pack: Pack, monkeypatch: pytest.MonkeyPatch) -> None:
     assert re.search(r"notes +no limit *\n +no snapshots", gemx("info", "sums:rounds2"))
     assert json.loads(gemx("info", FAR, "--json"))["pack"] == "source-pack"
     broken = [replace(each, names="source_pack:unknown") for each in pack.sources if each.namespace == "sums"]
     monkeypatch.setattr(pack, "sources", broken)
-    packs = json.loads(CliRunner().invoke(main, ["doctor", "--json"]).stdout)["packs"]
+    packs = json.loads(CliRunner().invoke(main, ["doctor", "--seconds", "60", "--json"]).stdout)["packs"]
     (reason,) = [each["reason"] for each in packs if each["pack"] == "source-pack"]
     assert reason == "the source 'sums:N': 'source_pack:unknown': source_pack has no 'unknown'. Did you mean 'known'?"
 

@@ -21,8 +21,6 @@ from gem.packs.hookspecs import Diagnostic
 from gem.packs.importing import import_object
 from gem.packs.registry import registry
 
-SECONDS = 8.0
-"""Seconds for all checks together, which run at once, unless others are asked for."""
 _STYLES = {
     "failed": "bold red",
     "faulty": "bold red",
@@ -35,7 +33,7 @@ _STYLES = {
 
 @click.command()
 @click.option(
-    "--seconds", type=click.FloatRange(min=1), default=lambda: SECONDS, help="Time for all checks; 8 by default."
+    "--seconds", type=click.FloatRange(min=1), default=8.0, show_default=True, help="Time for all checks together."
 )
 @as_json
 @click.pass_context
