@@ -10,8 +10,8 @@ import pytest
 from format_rows import LIVE, SAMPLES
 from format_texts import CHECK
 
+from gem.data import literals
 from gem.errors import ConfigError, Fault
-from gem_envs_code import literals
 from gem_envs_code.formats import columns
 from gem_envs_code.formats.table import task_of
 from gem_envs_code.grader import block

@@ -26,7 +26,7 @@ def refuse_empty(task: Task) -> None:
 
 
 def _asserts(code: str) -> bool:
-    """Whether a test runs an assertion, or may, and names something of the program."""
+    """Tell whether a test runs an assertion, or may, and names something of the program."""
     try:
         tree = ast.parse(with_imports(code))
     except (SyntaxError, ValueError, RecursionError, MemoryError):

@@ -14,8 +14,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, cast
 
+from gem.data.literals import loads, plain
 from gem.errors import Fault
-from gem_envs_code.literals import loads, plain
 from gem_envs_code.tasks import AssertTest, CallTest, StdinTest, Test
 
 

@@ -9,6 +9,8 @@ from ast import literal_eval
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
+from gem.data.literals import plain
+
 Gold = str | int | float
 """A right answer."""
 
@@ -65,19 +67,15 @@ def _one(value: Any) -> list[Gold]:
 
 
 def _written(value: Any) -> Any:
-    """What a text stands for, if it is that of a list of texts or of a mapping; another text is the answer itself."""
+    """The list of texts or the mapping that a text is that of; another text is the answer itself."""
     if not isinstance(value, str):
         return value
     text = value.strip()
     if text.startswith("[") and text.endswith("]"):
         return _quoted(text) or value
     if text.startswith("{") and text.endswith("}") and ":" in text:
-        for read in (json.loads, literal_eval):
-            try:
-                found = read(_ARRAY.sub(r"\1", text))
-            except (ValueError, SyntaxError, RecursionError, MemoryError):
-                continue
-            return cast("Any", found) if isinstance(found, dict) else value
+        found = plain(_ARRAY.sub(r"\1", text))
+        return cast("Any", found) if isinstance(found, dict) else value
     return value
 
 

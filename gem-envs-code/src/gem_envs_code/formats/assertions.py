@@ -4,9 +4,9 @@ import ast
 from collections.abc import Sequence
 from typing import cast
 
+from gem.data.literals import plain
 from gem_envs_code.formats.columns import NO_SOLUTION, Row, Solution, solution, task, text, with_code, with_start
 from gem_envs_code.formats.evalplus import gathered
-from gem_envs_code.literals import plain
 from gem_envs_code.tasks import AssertTest, Task
 
 _TESTS = ("test", "tests")

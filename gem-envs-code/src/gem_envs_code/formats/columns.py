@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, cast
 
 from gem.answers.parsing import fenced_code
-from gem_envs_code.literals import plain
+from gem.data.literals import plain
 from gem_envs_code.tasks import Task, Test
 
 Row = Mapping[str, Any]

@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
+from gem.data.literals import plain
 from gem.errors import Fault
 from gem_envs_code.formats.columns import NO_SOLUTION, Row, Solution, solution, task, text, with_start
-from gem_envs_code.literals import plain
 from gem_envs_code.rows import read_tests
 from gem_envs_code.tasks import Task, Test
 
@@ -66,7 +66,7 @@ def codeforces(row: Row) -> Task:
 
 
 def _filled(column: Any) -> bool:
-    """Whether there are tests; the columns of a row may be empty, each for itself."""
+    """Tell whether there are tests; the columns of a row may be empty, each for itself."""
     return any(cast("Row", column).values()) if isinstance(column, Mapping) else bool(column)
 
 

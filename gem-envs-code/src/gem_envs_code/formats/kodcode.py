@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from importlib import resources
 from typing import Any, cast
 
+from gem.data.literals import plain
 from gem.errors import Fault
 from gem_envs_code.formats.columns import Row, solution, task, text, with_code
-from gem_envs_code.literals import plain
 from gem_envs_code.tasks import AssertTest, Task
 
 _PYTEST = """import sys, types

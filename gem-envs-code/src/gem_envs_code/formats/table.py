@@ -25,7 +25,7 @@ class Format(NamedTuple):
     read: Callable[[Row], Task]
 
     def has(self, row: Row) -> bool:
-        """Whether a row has the columns of this format."""
+        """Tell whether a row has the columns of this format."""
         return all(any(name in row for name in names) for names in self.columns)
 
     def __str__(self) -> str:

@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import cast
 
+from gem.data.literals import plain
 from gem.errors import Fault
 from gem_envs_code.formats.columns import Row, entry, solution, task, text
-from gem_envs_code.literals import plain
 from gem_envs_code.rows import read_tests
 from gem_envs_code.tasks import Task
 
