@@ -24,7 +24,7 @@ _MOST_README = 2**20
 _MOST_VALUES = 10**5
 
 _COMPRESSED = (b"\x1f\x8b", b"BZh", b"\xfd7zXZ", b"(\xb5/\xfd", b'\x04"M\x18', b"PK\x03\x04", b"7z\xbc\xaf", b"Rar!")
-"""How files begin that `datasets` unpacks, whatever their suffix: gzip, bzip2, xz, zstd, lz4, zip, 7z, rar."""
+"""Beginnings of files that `datasets` unpacks, whatever their suffix: gzip, bzip2, xz, zstd, lz4, zip, 7z, rar."""
 
 
 def check_size(path: Path) -> None:

@@ -35,7 +35,7 @@ class IndexedFile:
 
     @abstractmethod
     def _find(self, file: BinaryIO) -> Iterator[tuple[int, int]]:
-        """Where each row begins: its first byte, and the number of its first line. It reads `_read_lines(file)`."""
+        """The first byte of each row, and the number of its first line. It reads `_read_lines(file)`."""
 
     @abstractmethod
     def _decode(self, text: bytes) -> dict[str, Any]:

@@ -15,53 +15,9 @@ READ = (*FILES, *(f"{suffix}.gz" for suffix in FILES if suffix != ".parquet"))
 """The same, and those of files that are compressed."""
 
 _ENDING = re.compile(r"\.([A-Za-z0-9]*[A-Za-z][A-Za-z0-9]*)(\.gz)?$")
-_OF_FILES = frozenset(
-    [
-        "7z",
-        "arrow",
-        "avro",
-        "bz2",
-        "db",
-        "docx",
-        "feather",
-        "gz",
-        "h5",
-        "hdf5",
-        "html",
-        "ipynb",
-        "lance",
-        "lz4",
-        "md",
-        "mat",
-        "ndjson",
-        "npy",
-        "npz",
-        "ods",
-        "orc",
-        "parq",
-        "pdf",
-        "pickle",
-        "pkl",
-        "pt",
-        "py",
-        "rar",
-        "rds",
-        "sqlite",
-        "tar",
-        "toml",
-        "txt",
-        "xls",
-        "xlsb",
-        "xlsm",
-        "xlsx",
-        "xml",
-        "xz",
-        "yaml",
-        "yml",
-        "zip",
-        "zst",
-    ]
-)
+_ENDINGS = """7z arrow avro bz2 db docx feather gz h5 hdf5 html ipynb lance lz4 md mat ndjson npy npz ods orc parq pdf
+pickle pkl pt py rar rds sqlite tar toml txt xls xlsb xlsm xlsx xml xz yaml yml zip zst"""
+_OF_FILES = frozenset(_ENDINGS.split())
 """Endings of files that are not read. The name of an owner's data set may have a dot too."""
 
 _OF_A_PACKAGE = re.compile(r"(?P<package>[A-Za-z_][\w.]+):(?P<file>[\w./-]+)")

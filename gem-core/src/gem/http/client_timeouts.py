@@ -1,5 +1,7 @@
 """Limits of an HTTP server on clients that keep it waiting; for uvicorn, if installed.
 
+On Linux these are the connections that `gem.http.entrance` has handed over, elsewhere all of them.
+
 They have a time to send a whole request and to read its answer, and there is a limit on how many of them there are:
 uvicorn's `limit_concurrency` counts requests, and neither connections without one nor WebSockets.
 """

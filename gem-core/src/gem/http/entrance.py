@@ -163,7 +163,7 @@ def _sent(connection: socket.socket) -> bytes | None:
 
 
 def _is_whole(sent: bytes) -> bool:
-    """Whether a request has been sent, as far as it is waited for."""
+    """Tell whether a request has been sent, as far as it is waited for."""
     end = _EMPTY_LINE.search(sent)
     if end is None:
         return len(sent) == _PEEK
