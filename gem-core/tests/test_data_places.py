@@ -189,7 +189,7 @@ BOMB = b"a: &a [x, x]\n" + b"".join(
     ("name", "content", "why"),
     [
         ("train.tar", b"", "are not in files that GEM reads"),
-        ("rows.csv", gzip.compress(b"problem,answer\n"), "it is compressed"),
+        ("rows.csv", gzip.compress(b"problem,answer\n", mtime=0), "it is compressed"),
         (".huggingface.yaml", BOMB, "more than 100,000 values"),
     ],
 )

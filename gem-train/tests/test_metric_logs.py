@@ -81,10 +81,13 @@ def test_tensorboard_has_the_metrics_of_every_step_once_after_a_resumption_too(t
 @pytest.mark.full
 def test_wandb_gets_the_metrics_of_every_phase_and_a_resumed_run_continues_its_curves(tmp_path):
     out = tmp_path / "run"
-    offline = {**os.environ, "WANDB_MODE": "offline", "WANDB_SILENT": "true"}
+    # Half a minute, which its service has to start, is not enough on a busy machine.
+    patient = {"WANDB_X_SERVICE_WAIT": "200", "WANDB_INIT_TIMEOUT": "200"}
+    offline = {**os.environ, "WANDB_MODE": "offline", "WANDB_SILENT": "true", **patient}
     for steps in (2, 3):
         words = [sys.executable, "-m", "gem", *command(out, "log.wandb=true", f"steps={steps}")]
-        subprocess.run(words, env=offline, capture_output=True, timeout=300, check=True)
+        done = subprocess.run(words, env=offline, capture_output=True, text=True, timeout=300, check=False)
+        assert done.returncode == 0, done.stderr
     read = [sys.executable, "-c", WANDB, str(out)]
     logged = json.loads(subprocess.run(read, capture_output=True, text=True, timeout=60, check=True).stdout)
     written = [json.loads(line) for line in (out / "metrics.jsonl").read_text().splitlines()]
