@@ -208,3 +208,27 @@ with gem_sandbox.Sandbox(slots=1, level="process") as box:
 """
 
     assert sandbox_levels.as_nobody(code) == "{'ok'}\n"
+
+
+def test_at_level_process_a_program_whose_threads_and_processes_end_while_its_disk_is_counted_goes_on() -> None:
+    code = """
+import os, threading, time
+
+def fork():
+    if os.fork() == 0:
+        os._exit(0)
+
+end = time.monotonic() + 0.7
+while time.monotonic() < end:
+    threads = [threading.Thread(target=fork) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for thread in threads:
+        os.wait()
+print("done")
+"""
+    with sandbox_levels.box_at("process") as box:
+        for _ in range(2):
+            assert box.run(code, processes=50).stdout == "done\n"

@@ -3,6 +3,7 @@
 import os
 import stat
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from typing import Any
 
 from . import folders
@@ -109,12 +110,14 @@ def _look_at_maps(pid: int, folder: bytes, seen: set[int]) -> None:
 
 
 def below(pid: int) -> list[int]:
-    """Every process below `pid`."""
+    """Every process below `pid`. One that ends meanwhile may be missing, and those that it had started with it."""
     found: list[int] = []
-    for task in os.listdir(f"/proc/{pid}/task"):
-        with open(f"/proc/{pid}/task/{task}/children") as file:
-            started = [int(word) for word in file.read().split()]
-        found += started
-        for child in started:
-            found += below(child)
+    # Its threads, and the processes below it, may end between two looks.
+    with suppress(FileNotFoundError, ProcessLookupError):
+        for task in os.listdir(f"/proc/{pid}/task"):
+            with suppress(FileNotFoundError, ProcessLookupError), open(f"/proc/{pid}/task/{task}/children") as file:
+                started = [int(word) for word in file.read().split()]
+                found += started
+                for child in started:
+                    found += below(child)
     return found

@@ -194,7 +194,8 @@ class OpenWorkspace(Workspace):
     def sweep(self, job: Mapping[str, Any]) -> None:
         while left := usage.below(os.getpid()):
             for pid in left:
-                os.kill(pid, signal.SIGKILL)
+                with suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
             with suppress(ChildProcessError):
                 while True:
                     os.waitpid(-1, 0)
