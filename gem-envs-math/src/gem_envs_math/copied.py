@@ -14,6 +14,7 @@ from gem_envs_math.grading.answers import read
 from gem_envs_math.grading.asked import asked_by
 from gem_envs_math.grading.formulas import formulas_in, without_money
 from gem_envs_math.grading.letters import VARIABLES
+from gem_envs_math.grading.named import is_calculation, is_name
 from gem_envs_math.grading.nodes import Node
 from gem_envs_math.grading.rewriting import Form, Forms, contains, forms, is_numeral
 
@@ -30,6 +31,7 @@ _NAME = re.compile(r"\\?[A-Za-z]+(?:_\w|_\{\w+\})?(?:\([A-Za-z]\))?")
 """The name of what is asked for, as in `2 t + 3 = Q(t)`."""
 _SCIENTIFIC = re.compile(r"(?<=\d)[eE]([-+]?\d{1,4})(?![\w.])")
 _TO_CARRY_OUT = re.compile(r"\\(?:i{0,2}int|oint|sum|prod|lim|limsup|liminf|det|begin\s*\{vmatrix\})(?![A-Za-z])")
+_VARIABLE = re.compile(r"(?<![A-Za-z\\])[A-Za-z]")
 _TRANSFORM = re.compile(
     r"\b(?:add|calculate|change|compute|convert|evaluate|express|find|reduce|rewrite|round|simplify|what is|work out"
     r"|write)\b[^.?!$]{0,40}$",
@@ -42,9 +44,9 @@ class _Formula(NamedTuple):
 
     text: str
     texts: frozenset[str]
-    """The text without what does not count, and the part of it after the last equals sign."""
+    """The text without what does not count, and the part of it that a name or a calculation equals."""
     forms: tuple[Forms, ...]
-    """Those of all of it, and of the part after the last equals sign; none if it is not readable."""
+    """Those of all of it, and of that part; none if it is not readable."""
     is_numeral: bool
 
 
@@ -130,18 +132,25 @@ def _in_plain_text(question: str) -> Iterator[tuple[int, str]]:
 def _formula(text: str) -> _Formula:
     text = text.strip().rstrip(".,;:?")
     nodes = read(_SCIENTIFIC.sub(r"\\cdot 10^{\1}", text), VARIABLES).readings
-    parts = [part for node in nodes for part in (node, *_after_equals(node))]
+    parts = [part for node in nodes for part in (node, *_result(node))]
     return _Formula(text, _texts(text), tuple(map(forms, parts)), bool(nodes) and all(map(is_numeral, nodes)))
 
 
-def _after_equals(node: Node) -> tuple[Node, ...]:
-    return node.args[-1:] if node.op == "relation" and set(node.name.split()) == {"="} else ()
+def _result(node: Node) -> tuple[Node, ...]:
+    """The right-hand side of `y = 2` and `1 + 1 = 2`, but not of `2x = 4`, which is an equation to solve."""
+    if node.op != "relation" or set(node.name.split()) != {"="}:
+        return ()
+    return node.args[-1:] if is_name(node.args[0]) or is_calculation(node) else ()
 
 
 def _texts(formula: str) -> frozenset[str]:
-    """The formula without what does not count, and the part after its last equals sign."""
+    """The formula without what does not count, and the part that a name or a calculation equals."""
     text = _NOTHING.sub("", formula).rstrip(".,;:?")
     text = _SMALL.sub(r"\\frac", _FRACTION.sub(r"\1\3/\2\4", text))
     first, _, last = text.rpartition("=")
-    texts = {text, first if first and _NAME.fullmatch(last) else last}
+    texts = {text}
+    if first and _NAME.fullmatch(last):
+        texts.add(first)
+    elif _NAME.fullmatch(left := first.partition("=")[0]) or _TO_CARRY_OUT.search(left) or not _VARIABLE.search(left):
+        texts.add(last)
     return frozenset((match[1] or match[2] or "") if (match := _BRACKETS.fullmatch(each)) else each for each in texts)

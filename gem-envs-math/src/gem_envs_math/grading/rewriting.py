@@ -2,8 +2,8 @@ r"""Forms of a formula that are the same for all its trivial rewritings.
 
 `shallow` sees through the order of sums and products, brackets, signs, and 0, 1 and the power 1 where they change
 nothing: `1\cdot(x^2-1)+0` is $x^2-1$. `deep` also works out numbers and collects equal terms and factors:
-`\sqrt{16\cdot 3}` is $\sqrt{48}$, and `(x+1)(x+1)` is $(x+1)^2$. Neither expands, factorises or takes roots, so that
-the form before a task and the one after it are different, unless the task is arithmetic.
+`\sqrt{16\cdot 3}` and `48^{1/2}` are $\sqrt{48}$, and `(x+1)(x+1)` is $(x+1)^2$. Neither expands, factorises or takes
+roots, so that the form before a task and the one after it are different, unless the task is arithmetic.
 """
 
 from collections import Counter
@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from fractions import Fraction
 from typing import Any, NamedTuple, cast
 
-from gem_envs_math.grading.nodes import Node, is_value
+from gem_envs_math.grading.nodes import Node, is_value, number
 from gem_envs_math.grading.rational import TooLarge, exact
 
 Form = tuple[Any, ...]
@@ -63,6 +63,8 @@ def _form(node: Node, *, deep: bool) -> Form:
         return _sum(node, deep)
     if op == "number":
         return "number", node.value
+    if deep and op == "root" and (degree := _exact(args[1])):
+        return _sum(Node("pow", (args[0], number(1 / degree))), deep)
     inner = tuple(_form(part, deep=deep) for part in args)
     if op == "relation":
         return _relation(node, inner, deep)
@@ -164,7 +166,10 @@ def _factors(node: Node, power: int, deep: bool, multiply: Callable[[Form, int],
         if deep and exponent is not None and exponent.denominator == 1 and 0 < abs(exponent) < 100:
             sign = _factors(args[0], 1, deep, lambda form, inner: multiply(form, inner * power * int(exponent)))
             return sign ** (power * int(exponent)) if sign else sign
-        multiply(("pow", "", Fraction(0), tuple(_form(part, deep=deep) for part in args)), power)
+        below = deep and exponent is not None and exponent < 0  # 2^{-1/2} is 1/\sqrt{2}
+        raised = args[1] if not below else Node("neg", args[1:])
+        inner = tuple(_form(part, deep=deep) for part in (args[0], raised))
+        multiply(("pow", "", Fraction(0), inner), -power if below else power)
         return _ONE
     form = _form(node, deep=deep)
     if form == ("number", Fraction(0)) and power > 0:
