@@ -79,6 +79,7 @@ def test_a_formula_of_the_question_is_a_copy(question, answer, gold):
         (r"Write $\sqrt{x}$ as a power.", "x^{0.5}", r"x^{\frac12}"),
         (r"Simplify $\sqrt{48}$.", r"4\cdot 3^{1/2}", r"4\sqrt{3}"),
         (r"It costs \$5 and $x$ more, \$8 in total.", "5 and", "3"),
+        ("It costs $5 and $x$ more, $8 in total.", "5 and", "3"),
     ],
 )
 def test_another_answer_is_not_a_copy(question, answer, gold):

@@ -52,6 +52,14 @@ ASKED = [
     ("2 m", "2", SIMPLIFY, False),
     ("2 s", "2s", SIDE, True),
     ("2", "2 s", SIDE, False),
+    ("4 m", "4", "How many m of rope does he buy?", True),
+    ("4 s", "4", "How many m of rope does he buy?", False),
+    ("4 m", "4", "How long is the rope, in m?", True),
+    ("4 m", "4", "How many $m$ are there?", False),
+    ("4 m", "4", "A rope costs $5 per m, and he has $20. How many m of it can he buy?", True),
+    ("400 cm", "4 m", "A rope costs $5-$6 per m (for $x$ buyers), and he has $20. How many m of it?", True),
+    ("4 m", "4", "A rope costs $.5 per m, and he has $20.50. How many m of it?", True),
+    ("4 m", "4", "A rope costs $5 per day. Its length is $2m$. How many m is it?", False),
     ("400 cm", "4 m", r"A rope costs \$5 per m, and he has \$20. How many m of it can he buy?", True),
 ]
 PRODUCTS = r"""

@@ -5,7 +5,12 @@ import re
 _FORMULA = re.compile(
     r"(?<!\\)\$\$?(?P<dollars>[^$]+?)(?<!\\)\$\$?|\\\((?P<round>.+?)\\\)|\\\[(?P<square>.+?)\\\]", re.DOTALL
 )
-_MONEY = re.compile(r"\\\$(?=\s*[\d.])|\$\\\$\$")
+_MONEY = re.compile(
+    r"\\\$(?=\s*[\d.])|\$\\\$\$"
+    # `$5 per m, … $20`: the next dollar sign begins something, and so does not end what this one would begin.
+    r"|(?<![\\$])\$(?=\.?\d(?:[^$\\]|\\.)*(?:[\s(]\${1,2}[\w\\(.-]|[-\u2013/]\$\d|\Z))",
+    re.DOTALL,
+)
 
 
 def without_money(text: str) -> str:

@@ -17,7 +17,7 @@ from gem_envs_math.grading.tokens import bare
 _PLAIN = re.compile(r"[-+]?(?:\d{1,300}|\d{1,300}\.\d{1,300}|\d{1,300}/\d{1,300}|\\d?frac\{\d{1,300}\}\{\d{1,300}\})")
 _CHOICE = re.compile(r"(?:\\text(?:bf)?\{)?\s*(?:\\text(?:bf)?\{)?\(?([A-J])\)?\s*\}?\s*[.:)]?\s*\}?")
 _CHOSEN = re.compile(
-    r"(?:option|choice|answer)?:?\s*(?:\$|\\text(?:bf|rm)?\{|\\mathrm\{|\\mathbf\{|\*\*)*\s*(?:\(([A-Ja-j])\)|([A-J]))(?P<rest>.*)",
+    r"(?:(?:the )?(?:option|choice|answer|letter))?:?\s*(?:\$|\\text(?:bf|rm)?\{|\\mathrm\{|\\mathbf\{|\*\*)*\s*(?:\(([A-Ja-j])\)|([A-J]))(?P<rest>.*)",
     re.DOTALL | re.IGNORECASE,
 )
 
@@ -30,6 +30,8 @@ _HEDGED = re.compile(
     re.VERBOSE,
 )
 """What takes back the choice before it: another one, or a word such as `not`."""
+_LISTED = re.compile(r"([.:)]).*?(?<![a-z(])[a-j]\s?\1\s*\S", re.DOTALL | re.IGNORECASE)
+"""The rest of `A. 1 B. 2 C. 3`, where all choices are repeated."""
 
 
 class Verdict(NamedTuple):
@@ -93,7 +95,7 @@ def _choice(answer: str, letter: str) -> Verdict | None:
     rest = match["rest"].strip(" }$*")
     if rest and not (match[1] or rest[0] in ".:)"):
         return None
-    if _HEDGED.search(rest):
+    if _HEDGED.search(rest) or _LISTED.match(rest):
         return Verdict(False, "choice")
     return Verdict((match[1] or match[2]).upper() == letter, "choice")
 

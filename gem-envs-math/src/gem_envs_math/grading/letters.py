@@ -13,8 +13,8 @@ _LONGEST = 20_000
 _UPRIGHT = re.compile(r"\\(?:text|textrm|mathrm|mbox|operatorname|rm)\s*\{[^{}]*\}|\\[A-Za-z]+")
 _VARIABLE = re.compile(r"(?<![A-Za-z\\])(?<!\d[ ~])(?<!\d\\[ ,;])[A-Za-z](?![A-Za-z])")
 _WORD = re.compile(
-    r"(?P<marked>\d\s*\$?\s*(?:\\[ ,;:]|~)?\s*|/\s*)?(?P<upright>\\(?:text|textrm|mathrm|mbox|rm)\s*\{\s*)?"
-    r"(?P<word>[A-Za-z]+)"
+    r"(?P<marked>\d\s*\$?\s*(?:\\[ ,;:]|~)?\s*|/\s*|\b[Hh]ow many\s+|\bin\s+(?=\w+\s*[.,;:?)]))?"
+    r"(?P<upright>\\(?:text|textrm|mathrm|mbox|rm)\s*\{\s*)?(?P<word>[A-Za-z]+)"
 )
 _ENGLISH = {
     "in", "am", "pm", "unit", "units", "degree", "degrees", "bit", "bits", "mi", "pt", "person", "people", "persons",
