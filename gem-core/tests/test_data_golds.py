@@ -41,6 +41,9 @@ TRIVIA = {
         ("{'text': array(['Paris', 'in Paris'], dtype=object), 'answer_start': array([7, 4])}", ["Paris", "in Paris"]),
         (TRIVIA, ["Paris", "Lutetia", "paris", "lutetia"]),
         ({"ground_truth": "18", "style": "rule"}, ["18"]),
+        ({"context": "a page", "answer": "7", "text": "a page of text"}, ["7"]),
+        ({"spans": [], "number": "3", "text": "a passage"}, ["3"]),
+        ({"answer": ["7", "seven"], "target": "8"}, ["7", "seven"]),
     ],
 )
 def test_these_forms_are_understood(value, found):

@@ -55,6 +55,25 @@ def test_the_place_to_which_a_question_rounds_is_read(question, place):
     assert str(asked_by(f"How far is it? {question}").place) == place
 
 
+UNITS = [
+    ("How many dollars does it cost?", ["5 dollars", r"\$5", "500 cents"], ["5 cents", "500 dollars"]),
+    ("What does it cost, in cents?", ["5 cents", r"\$0.05"], ["5 dollars", r"\$5"]),
+    ("What does it cost? Round to the nearest cent.", ["5.00 dollars", r"\$5.00"], ["6 dollars"]),
+    ("In square feet, how large is it?", ["5 ft^2", r"720\text{ square inches}"], ["5 square inches"]),
+    ("How fast is it, in miles per hour?", ["5 mph", "5 miles per hour"], ["5 km/h"]),
+    ("How many m of rope?", ["5 m", "500 cm"], ["5 cm"]),
+    ("How many minutes are in that many hours?", ["5 minutes", "300 seconds"], ["5 hours"]),
+    ("How many feet, in yards or inches?", ["5 feet", "5 inches"], ["6 feet"]),
+    ("How many apples are left?", ["5 apples"], ["6 apples"]),
+]
+
+
+@pytest.mark.parametrize(("question", "right", "wrong"), UNITS)
+def test_a_gold_without_a_unit_has_the_one_that_the_question_names(question, right, wrong):
+    assert not [answer for answer in ["5", *right] if not grade(answer, "5", question=question).right]
+    assert not [answer for answer in wrong if grade(answer, "5", question=question).right]
+
+
 @pytest.mark.parametrize("piece", ["what ", "$", "in base ", "nearest ", "1", "[asy]", "find x% ", "as a "])
 def test_a_question_of_any_length_is_read(piece):
     assert not asked_by(piece * 20_000).percent or "%" in piece

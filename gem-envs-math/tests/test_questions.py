@@ -71,6 +71,9 @@ def test_a_reply_without_a_box_is_malformed_and_costs_what_the_env_says(settings
         ({"question": "6 times 7?", "answer": "6 times 7 is <<6*7=42>>42.\n#### 42"}, "42"),
         ({"problem": "?", "solution": "We have $x = \\boxed{\\frac{1}{2}}$.", "level": "Level 1"}, "\\frac12"),
         ({"problem": "?", "answer": "$\\boxed{7}$"}, "7"),
+        ({"problem": "?", "solution": "It is $x=\\boxed{3}$ or $x=\\boxed{\\frac{1}{2}}$ of 3."}, "1/2, 3"),
+        ({"problem": "?", "solution": "\\boxed{3}, \\boxed{97} and \\boxed {4}"}, "\\{3, 4, 97\\}"),
+        ({"problem": "?", "solution": "Not $\\boxed{97}$, but $\\boxed{4}$."}, "4"),
         ({"problem": "?", "answer": "The final answer is: 7."}, "7"),
         ({"problem": "?", "answer": "['7', 'seven']"}, "7"),
         ({"problem": "?", "answer": "[1, 2]"}, "[1, 2]"),
@@ -96,6 +99,7 @@ LONG = "Natalia sold half as many clips in May as in April, so she sold so many 
         (" ", "no answer"),
         ("x\n####", "nothing after"),
         (LONG, "no #### and no"),
+        (", ".join(f"\\boxed{{{number}}}" for number in range(60)), "more than 50 boxes"),
         ({"a": 1}, "keys a"),
     ],
 )

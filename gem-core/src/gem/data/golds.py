@@ -15,10 +15,11 @@ Gold = str | int | float
 """A right answer."""
 
 _KEYS = (
-    "value", "text", "answer", "spans", "number", "ground_truth", "target",
-    "aliases", "normalized_value", "normalized_aliases",
+    ("value", "aliases", "normalized_value", "normalized_aliases"), ("ground_truth",), ("answer",), ("target",),
+    ("spans", "number"), ("text",),
 )  # fmt: skip
-"""The keys under which mappings have answers: those of SQuAD, TriviaQA, DROP, verl."""
+"""The keys under which mappings have answers, those of TriviaQA, verl, DROP and SQuAD among them. The first ones that a
+mapping has count: beside an answer, `text` is what is asked about."""
 _ARRAY = re.compile(r"array\((\[[^\[\]]*\])(?:,\s*dtype=\w+)?\)")
 
 
@@ -46,7 +47,8 @@ def _golds(value: Any) -> list[Gold]:
         return [] if isinstance(value, float) and math.isnan(value) else [value]
     if isinstance(value, Mapping):
         columns = cast("Mapping[str, Any]", value)
-        known = [columns[key] for key in _KEYS if columns.get(key) is not None]
+        groups = ([columns[key] for key in keys if columns.get(key) is not None] for keys in _KEYS)
+        known = next(filter(None, groups), [])
         if not known:
             raise ValueError(f"a mapping with the keys {', '.join(columns)} has no answer under a key that is known")
         return [gold for each in known for gold in _golds(each)]

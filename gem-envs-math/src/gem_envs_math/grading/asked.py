@@ -1,9 +1,11 @@
-"""What a question asks for: percents, degrees or radians, a rounded number, digits of a base."""
+"""What a question asks for: percents, degrees or radians, a number of a unit, a rounded number, digits of a base."""
 
 import re
 from fractions import Fraction
 from functools import lru_cache
 from typing import NamedTuple
+
+from gem_envs_math.grading.units import measure
 
 _LONGEST = 20_000
 """Characters of a question that are read: the last ones, because what is asked for stands at the end."""
@@ -48,6 +50,12 @@ _ANGLE = re.compile(
 )
 _TEMPERATURE = re.compile(r"temperature|thermometer|celsius|fahrenheit", re.IGNORECASE)
 
+_UNIT = re.compile(
+    r"\b(?:[Hh]ow many|[Nn]umber of|[Ii]n)(?: more| fewer)?\s+"
+    r"(?P<unit>(?:(?:square|cubic)\s+)?[A-Za-z]{2,}(?:\s+per\s+[A-Za-z]+)?\b|[mgsL](?=\s*[.,;:?)]| of\b))"
+)
+_NO_UNITS = {"second", "in", "am", "pm", "mi", "pt"}
+
 _PLACES = {
     "tenth": 1, "hundredth": 2, "thousandth": 3, "ten-thousandth": 4, "ten thousandth": 4, "cent": 2, "penny": 2,
 }  # fmt: skip
@@ -82,6 +90,8 @@ class Asked(NamedTuple):
     """A number of percents: 20 is 20%, and 0.2 is 0.2%."""
     angle: str = ""
     """`degree^1` or `radian^1`, as units are called: an angle in the other one is not the answer."""
+    unit: tuple[str, Fraction] | None = None
+    """The unit of a number of dollars, metres or the like, as `gem_envs_math.grading.units` calls it, and its factor."""
     place: Fraction | None = None
     """The place to which the answer is rounded: 1/10 for the nearest tenth."""
     base: int = 0
@@ -119,7 +129,7 @@ def asked_by(question: str) -> Asked:
     if place is not None:
         written = (match[0].replace(",", "") for match in _NUMBER.finditer(text) if len(match[0]) < 40)
         numbers = frozenset(map(Fraction, written))
-    return Asked(percent, "" if percent else _angle(asking, text), place, _base(asking), numbers)
+    return Asked(percent, "" if percent else _angle(asking, text), _unit(asking), place, _base(asking), numbers)
 
 
 def _asking(text: str) -> str:
@@ -148,6 +158,13 @@ def _is_percent(asking: str, text: str) -> bool:
 def _angle(asking: str, text: str) -> str:
     units = ["radian^1" if match["radian"] else "degree^1" for match in _ANGLE.finditer(asking)]
     return units[-1] if units and not _TEMPERATURE.search(text) else ""
+
+
+def _unit(asking: str) -> tuple[str, Fraction] | None:
+    """The unit that is named, if only one is."""
+    found = [measure(match["unit"].split()) for match in _UNIT.finditer(asking) if match["unit"] not in _NO_UNITS]
+    units = {(unit.name, unit.factor) for unit in found if unit is not None}
+    return units.pop() if len(units) == 1 else None
 
 
 def _place(text: str) -> Fraction | None:

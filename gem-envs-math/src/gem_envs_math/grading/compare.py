@@ -110,6 +110,8 @@ class Comparison:
         gold, answer = _lifted(gold), _lifted(answer)
         if gold.op != "quantity" and answer.op != "quantity":
             return gold, answer
+        if self._asked.unit and answer[:1] + answer[2:3] == ("quantity", self._asked.unit[0]) and is_value(gold):
+            gold = Node("quantity", (gold,), *self._asked.unit)  # "How many dollars?": 5 is 5 dollars, and not 5 cents
         if gold.op != answer.op:
             other = answer if gold.op == "quantity" else gold
             if not (is_value(other) or other.op in ("several", "sequence")):

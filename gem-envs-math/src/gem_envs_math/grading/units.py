@@ -161,7 +161,7 @@ def read_unit(found: Sequence[Token], start: int, *, attached: bool) -> Reading 
         return None
     pieces, end = words
     is_letters = found[start].kind == "word" and (pieces[0] in _AMBIGUOUS or len(pieces[0]) == 1)
-    unit = _measure(pieces)
+    unit = measure(pieces)
     if unit is None:
         unit = None if attached else _noun(pieces)
     return None if unit is None else Reading(unit, end, is_letters)
@@ -213,7 +213,8 @@ def _power(found: Sequence[Token], position: int) -> tuple[str | None, int]:
     return (text, end) if text.lstrip("-").isdecimal() and len(text) < 4 else (None, end)
 
 
-def _measure(pieces: Sequence[str]) -> Unit | None:
+def measure(pieces: Sequence[str]) -> Unit | None:
+    """The unit of measurement that these words and signs are: `square metres`, `km / h`; None if they are none."""
     factor, powers = Fraction(1), dict[str, int]()
     sign, raised = 1, 1
     position = 0
