@@ -26,7 +26,7 @@ def math_golds(value: Any) -> tuple[str, ...]:
 
     Boxes that only a comma, "and" or "or" joins are one answer, which has all of them; else the last box counts.
 
-    >>> math_golds(r"So $x = \boxed{3}$ or $x = \boxed{4}$."), math_golds(r"As $\boxed{3}$ is too small, it is $\boxed{4}$.")
+    >>> math_golds(r"So $x = \boxed{3}$ or $\boxed{4}$."), math_golds(r"$\boxed{3}$ is too small: it is $\boxed{4}$.")
     (('3, 4',), ('4',))
 
     Raises:

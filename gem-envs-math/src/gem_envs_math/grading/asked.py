@@ -91,7 +91,7 @@ class Asked(NamedTuple):
     angle: str = ""
     """`degree^1` or `radian^1`, as units are called: an angle in the other one is not the answer."""
     unit: tuple[str, Fraction] | None = None
-    """The unit of a number of dollars, metres or the like, as `gem_envs_math.grading.units` calls it, and its factor."""
+    """The unit of a number of dollars or metres, as `gem_envs_math.grading.units` calls it, and its factor."""
     place: Fraction | None = None
     """The place to which the answer is rounded: 1/10 for the nearest tenth."""
     base: int = 0

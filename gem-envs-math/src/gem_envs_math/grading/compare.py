@@ -201,6 +201,9 @@ class Comparison:
         if is_backwards(gold) or is_backwards(answer):  # (3, 2) is a point, and not the empty set
             return self._by("kind", False)
         ours, theirs = real_set(gold), real_set(answer)
+        if ours and theirs and not any(ours.inside) and not any(theirs.inside):  # both empty says nothing
+            parts = [_items(each) for each in (gold, answer)]
+            return self._by("set", gold.op == answer.op == "several" and self._any_order(*parts))
         if ours is None or theirs is None:
             raise Undecided
         if ours.variable and theirs.variable and ours.variable != theirs.variable:

@@ -17,7 +17,8 @@ from gem_envs_math.grading.tokens import bare
 _PLAIN = re.compile(r"[-+]?(?:\d{1,300}|\d{1,300}\.\d{1,300}|\d{1,300}/\d{1,300}|\\d?frac\{\d{1,300}\}\{\d{1,300}\})")
 _CHOICE = re.compile(r"(?:\\text(?:bf)?\{)?\s*(?:\\text(?:bf)?\{)?\(?([A-J])\)?\s*\}?\s*[.:)]?\s*\}?")
 _CHOSEN = re.compile(
-    r"(?:(?:the )?(?:option|choice|answer|letter))?:?\s*(?:\$|\\text(?:bf|rm)?\{|\\mathrm\{|\\mathbf\{|\*\*)*\s*(?:\(([A-Ja-j])\)|([A-J]))(?P<rest>.*)",
+    r"(?:(?:the )?(?:option|choice|answer|letter))?:?\s*"
+    r"(?:\$|\\text(?:bf|rm)?\{|\\mathrm\{|\\mathbf\{|\*\*)*\s*(?:\(([A-Ja-j])\)|([A-J]))(?P<rest>.*)",
     re.DOTALL | re.IGNORECASE,
 )
 
@@ -50,9 +51,9 @@ def grade(
     Args:
         answer: the answer alone, such as the content of the box: `\frac{1}{2}`, `x = 3`, `10 cm`.
         gold: the right answer; or several, each of which is right by itself.
-        question: the text of the question, if it is known. Then 20 is 20% where it asks for percents, 5 is 5 dollars where
-            it asks for dollars, and an answer may have more digits than it asks for; see `gem_envs_math.grading.asked`.
-            Letters may be units that it names.
+        question: the text of the question, if it is known. Then 20 is 20% where it asks for percents, 5 is 5 dollars
+            where it asks for dollars, and an answer may have more digits than it asks for; see
+            `gem_envs_math.grading.asked`. Letters may be units that it names.
         tolerance: the largest difference of two numbers, as a share of the gold: 0 for none. 0.01 accepts 3.14 for pi.
         seconds: how long math-verify may work on one answer. Waiting for a free process does not count.
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from gem_envs_math.grading.nodes import Node, is_value, names
+from gem_envs_math.grading.nodes import Node, is_value, names, number
 from gem_envs_math.grading.values import approximate
 
 
@@ -67,11 +67,12 @@ def _relation(node: Node) -> RealSet | None:
         found = real_set(node.args[1])
         is_name = node.args[0].op == "name"
         return RealSet(found.bounds, found.inside, node.args[0].name) if found is not None and is_name else None
-    places = [place for place, part in enumerate(node.args) if part.op == "name"]
+    places = [place for place, part in enumerate(node.args) if names(part)]
     if len(places) != 1 or any(sign not in _ALLOWED for sign in signs):
         return None
     variable = places[0]
-    if any(names(part) for place, part in enumerate(node.args) if place != variable):
+    names_there = names(node.args[variable])
+    if len(names_there) != 1:
         return None
     found: RealSet | None = RealSet((), (True,))
     for place, part in enumerate(node.args):
@@ -84,8 +85,44 @@ def _relation(node: Node) -> RealSet | None:
             sign = ">"
         if len({each[0] for each in between}) > 1:
             return None
-        found = _combined(found, _half(part, _TURNED[sign] if place < variable else sign), _both)
-    return None if found is None else RealSet(found.bounds, found.inside, node.args[variable].name)
+        solutions = _solutions(node.args[variable], _TURNED[sign] if place < variable else sign, part)
+        found = _combined(found, solutions, _both)
+    return None if found is None else RealSet(found.bounds, found.inside, names_there.pop())
+
+
+def _solutions(operand: Node, sign: str, bound: Node) -> RealSet | None:
+    """The x with `operand sign bound`, where the operand is x, ax + b or |ax + b|."""
+    if operand.op == "name":
+        return _half(bound, sign)
+    if operand.op == "call" and operand.name == "abs":
+        inner, value = operand.args[0], approximate(bound) if is_value(bound) else None
+        if value is None or value.real < 0:  # always true, or never
+            return None
+        sides = _solutions(inner, sign, bound), _solutions(inner, _TURNED[sign], Node("neg", (bound,)))
+        return _combined(*sides, _either if sign in (">", ">=", "=") else _both)
+    line = _line(operand) if is_value(operand) and len(names(operand)) == 1 else None
+    slope = approximate(line[0]) if line is not None else None
+    if line is None or slope is None or slope.imag or not slope.real or not is_value(bound):
+        return None
+    root = Node("div", (Node("add", (bound, Node("neg", line[1:]))), line[0]))
+    return _half(root, sign if slope.real > 0 else _TURNED[sign])
+
+
+def _line(node: Node) -> tuple[Node, ...] | None:
+    """Slope and value at 0 of sums of multiples of the variable and constants; None for anything else."""
+    op, args = node.op, node.args
+    if not names(node):
+        return number(0), node
+    if op == "name":
+        return number(1), number(0)
+    if op in ("neg", "add"):
+        lines = [line for line in map(_line, args) if line is not None]
+        return tuple(Node(op, parts) for parts in zip(*lines, strict=True)) if len(lines) == len(args) else None
+    if op not in ("mul", "div") or all(map(names, args)) or (op == "div" and names(args[1])):
+        return None
+    constant, other = args if names(args[1]) else args[::-1]
+    line = _line(other)
+    return line and tuple(Node(op, (part, constant)) for part in line)
 
 
 _ALLOWED = ("<", "<=", ">", ">=", "!=", "=")

@@ -58,11 +58,14 @@ def same_inequality(gold: Node, answer: Node, digits: int) -> bool | None:
         for place, (other, given) in enumerate(theirs):
             if sign != other:
                 continue
+            ratio = None
             if any(map(names, (*sides, *given))):
                 ratio = sign_of_ratio(_minus(*sides), _minus(*given))
                 if ratio is None:
                     return None
-            else:  # 1 < 2 is always true, and so is 3 < 4
+            if ratio is None or (
+                ratio and not _varies(_minus(*sides), digits)
+            ):  # 1 < 2 is always true, and so is 3 < 4
                 ratio = int(all(equal(ours, theirs, digits) for ours, theirs in zip(sides, given, strict=True)))
             if ratio > 0 or (ratio and sign == "!="):
                 found = place
