@@ -48,8 +48,8 @@ def _golds(value: Any) -> list[Gold]:
     if isinstance(value, Mapping):
         columns = cast("Mapping[str, Any]", value)
         groups = ([columns[key] for key in keys if columns.get(key) is not None] for keys in _KEYS)
-        known = next(filter(None, groups), [])
-        if not known:
+        known = next((group for group in groups if group), None)
+        if known is None:
             raise ValueError(f"a mapping with the keys {', '.join(columns)} has no answer under a key that is known")
         return [gold for each in known for gold in _golds(each)]
     if isinstance(value, Sequence) and not isinstance(value, bytes):
