@@ -12,13 +12,13 @@ from session_samples import tokenizer
 import gem
 from gem.chat import ChatEncoder
 from gem.cli.main import main
-from gem.episode import Completion
+from gem.episode import Completion, Usage
 from gem.errors import PolicyError
 from gem.record import Recorder, read
 from gem.rollout import rollout
 from gem.rollout.players import PlayerPolicies
 from gem.rollout.policy import Policy, random_policy
-from gem_eval import reproduce
+from gem_eval import Budget, evaluate, reproduce
 from gem_eval.view import run_of
 from gem_interop.session import Session
 from gem_train.batch import collate
@@ -214,3 +214,10 @@ def test_grpo_learns_from_both_players_or_from_one(players, tmp_path):
         for trace in episode.traces:
             masks = [turn.completion.tokens.mask for turn in trace.turns]
             assert all(sum(mask) == 0 and mask for mask in masks) if players and trace.player == "even" else True
+
+
+def test_a_budget_lets_both_players_go_on_in_a_game_that_has_begun():
+    budget = Budget(max_tokens=130)
+    found = evaluate(ID, lambda messages: Completion("\\boxed{1}", usage=Usage(10, 5)), episodes=9, budget=budget)
+
+    assert (found.played, found.budget_spent, found.meter.spent.prompt) == (2, True, 80)

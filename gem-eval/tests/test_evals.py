@@ -14,10 +14,8 @@ from click.testing import CliRunner
 from dataset_envs import Sums, sums
 
 from gem.cli.main import main
-from gem.episode import Completion, Usage
 from gem.errors import ConfigError, GemError
 from gem.record import Recorder, read
-from gem.rollout.policy import Policy
 from gem.testing.chat_server import Trouble, chat_server
 from gem_eval import Budget, Evaluation, Group, evaluate, evaluation, read_suite
 from gem_eval.evaluating import make_settings
@@ -41,28 +39,6 @@ def sometimes(messages):
     words = messages[-1]["content"]
     number = random.Random(words).random()
     return "\\boxed{1}" if number < 0.5 else words
-
-
-class Spending(Policy):
-    """Answers at once, and says that every reply took 10 tokens to read and 5 to write."""
-
-    def send(self, transcripts):
-        self.asked = list(transcripts)
-
-    def recv(self, min_results=1, timeout=None):
-        asked, self.asked = self.asked, []
-        return {slot: Completion("\\boxed{0}", usage=Usage(10, 5)) for slot in asked}
-
-
-class Silent(Policy):
-    """Never answers."""
-
-    def send(self, transcripts):
-        pass
-
-    def recv(self, min_results=1, timeout=None):
-        time.sleep(0.01)
-        return {}
 
 
 def items(found):
@@ -153,72 +129,6 @@ def test_a_floor_that_is_in_the_folder_is_not_played_again(tmp_path):
 
     assert held.count(b"\n") == 4 + 4 + 4
     assert (tmp_path / "out" / "floors.jsonl").read_bytes() == held
-
-
-@pytest.mark.parametrize(
-    "budget",
-    [Budget(max_tokens=150), Budget(max_cost=0.15, prices=(1000, 1000)), Budget(max_cost=0.1, prices=(0, 2000, 0))],
-    ids=["tokens", "cost", "cost of replies"],
-)
-def test_a_budget_ends_an_evaluation_in_order_and_it_can_be_resumed(budget, tmp_path):
-    """Each episode takes three replies of 15 tokens, and ten replies are the budget."""
-    out = tmp_path / "out"
-    options = {"episodes": 8, "num_envs": 2, "max_turns": 3}
-    found = evaluate(SUM, Spending(), **options, budget=budget, out=out)
-
-    assert (found.budget_spent, found.played, found.asked, found.total().failures) == (True, 3, 8, 0)
-    assert found.meter.spent.prompt == 90
-    assert found.as_json()["partial"] is True
-    assert len(list(read(out))) == 3
-    again = evaluate(SUM, Spending(), **options, out=out)
-    assert (again.resumed, again.played, again.budget_spent) == (3, 8, False)
-    whole = evaluate(SUM, Spending(), **options)
-    assert told(again.as_json()) == told(whole.as_json())
-
-
-def test_the_first_episodes_do_not_exceed_a_small_budget():
-    found = evaluate(SUM, Spending(), episodes=50, num_envs=16, budget=Budget(max_tokens=100), floors=False)
-
-    assert (found.budget_spent, found.played) == (True, 0)
-    assert found.meter.spent.prompt + found.meter.spent.completion == 16 * 15
-
-
-class Reporting(Policy):
-    """Writes 40 characters, and says that a reply took so many tokens."""
-
-    def __init__(self, usage):
-        self.usage = usage
-
-    def send(self, transcripts):
-        self.asked = list(transcripts)
-
-    def recv(self, min_results=1, timeout=None):
-        asked, self.asked = self.asked, []
-        return {slot: Completion("x" * 40, usage=self.usage) for slot in asked}
-
-
-@pytest.mark.parametrize("usage", [None, Usage(), Usage(1, 1)], ids=["no usage", "zeros", "too little"])
-def test_a_budget_ends_an_evaluation_though_the_server_counts_no_tokens_or_too_few(usage):
-    options = {"episodes": 200, "num_envs": 1, "floors": False}
-    free = evaluate(SUM, Reporting(usage), **options)
-    spent = evaluate(SUM, Reporting(usage), **options, budget=Budget(max_tokens=3000))
-
-    assert (free.played, free.budget_spent, free.meter.estimated) == (200, False, 0)
-    assert (spent.budget_spent, spent.meter.estimated > 0) == (True, True)
-    assert 2850 <= spent.meter.spent.prompt + spent.meter.spent.completion <= 3000
-    assert spent.meter.spent.completion == 10 * spent.meter.estimated
-
-
-def test_a_count_that_is_possible_is_taken_as_it_is():
-    found = evaluate(SUM, Reporting(Usage(900, 9)), episodes=3, floors=False, budget=Budget(max_tokens=10**6))
-
-    assert (found.meter.spent.completion % 9, found.meter.estimated) == (0, 0)
-
-
-def test_a_limit_of_minutes_ends_even_if_the_model_never_answers():
-    found = evaluate(SUM, Silent(), episodes=5, budget=Budget(max_minutes=0.005))
-
-    assert (found.budget_spent, found.played) == (True, 0)
 
 
 def test_a_function_counts_the_time_of_its_replies_and_tokens_of_a_server_are_kept(tmp_path):

@@ -152,17 +152,9 @@ class Evaluation:
     def _play(self, each: Plan, tallies: dict[str, Tally], recorder: Recorder | None) -> Iterator[Episode]:
         assert self.meter is not None
         meter, missing = self.meter, [start for start in each.starts if start not in _starts(tallies, start.id)]
-
-        def upcoming() -> Iterator[Start]:
-            for start in missing:
-                if not meter.begin():
-                    self.budget_spent = True
-                    return
-                yield start
-
         try:
             with self._envs(each, meter.info_methods, len(missing)) as envs:
-                for episode in rollout(meter, envs, upcoming(), max_turns=each.group.max_turns) if envs else ():
+                for episode in rollout(meter, envs, missing, max_turns=each.group.max_turns) if envs else ():
                     yield self._known(each, episode, tallies, recorder)
         except BudgetSpent:
             self.budget_spent = True

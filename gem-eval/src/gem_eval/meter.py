@@ -2,11 +2,11 @@
 
 import math
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from msgspec.structs import replace
 
-from gem.episode import Completion, Usage
+from gem.episode import Completion, Start, Usage
 from gem.errors import Failure
 from gem.llm.policy import ChatPolicy
 from gem.rollout.policy import InfoPolicy, Policy
@@ -18,6 +18,12 @@ _CHARACTERS = 4
 """Characters of a token, where the server does not count."""
 _MOST_CHARACTERS = 16
 """Characters per token above which a count is taken for wrong: a server that reports too little would end no budget."""
+_DOUBT = 10
+"""Replies by which the known ones are outweighed: the fewer are known, the more the next may differ from their mean."""
+_EPISODE = 55
+"""Mean replies that an episode costs, as long as none has ended: ten, each of which reads those before it."""
+_ROUNDING = 1e-9
+"""Share of a budget below which nothing is too much."""
 
 
 class BudgetSpent(Exception):
@@ -34,27 +40,37 @@ def cost(usage: Usage, prices: Prices) -> float:
 class Meter(Policy):
     """A policy that counts what another one uses, and asks it nothing more when the budget is spent.
 
-    Replies that were asked for before are still delivered, so that episodes that end with them are complete; then, or
-    when the time is over, `recv` raises `BudgetSpent`. Every completion gets a `usage`: the server's, or what is known
-    here. With a budget or prices, tokens are estimated where the server reports none, or less than is possible.
+    A request waits as long as those in progress may use the budget up. Episodes that have begun come first, in the
+    order in which they did, and none begins that would not fit if it used as much as those that have ended. While no
+    cost is known, one request is in progress. When none fits any more, or the time is over, `recv` raises
+    `BudgetSpent`.
+
+    Every completion gets a `usage`: the server's, or what is known here. With a budget or prices, tokens are estimated
+    where the server reports none, or less than is possible.
     """
 
     def __init__(self, policy: Policy, budget: Budget) -> None:
         self.info_methods = policy.info_methods
         self._policy, self._budget = policy, budget
-        self._asked: dict[int, float] = {}
-        """Slot with a pending request → when it was made."""
-        self._put_off: set[int] = set()
-        """Slots that ask in vain."""
+        self._limits = _limits(budget)
         self._until = time.monotonic() + budget.max_minutes * 60 if budget.max_minutes else None
         self.spent = Usage()
         """Tokens and seconds of every reply so far, those of unfinished episodes included."""
         self.estimated = 0
         """Number of replies with an estimated number of tokens."""
+        self._waiting: dict[int, Transcript] = {}
+        """Slot with a request that has not been made yet → its conversation."""
+        self._asked: dict[int, float] = {}
+        """Slot with a pending request → when it was made."""
         self._read: dict[int, int] = {}
         """Slot with a pending request → the characters of its conversation; empty where nothing is estimated."""
-        self._of_slot: dict[int, Usage] = {}
-        self._running, self._finished, self._of_finished = 0, 0, Usage()
+        self._start: dict[int, Start | None] = {}
+        """Slot → where its episode started, which several players may share."""
+        self._begun: dict[Start | None, Usage] = {}
+        """Episode that has begun and not ended, in order → what it has used."""
+        self._last: dict[int, Usage] = {}
+        """Slot → what its last reply used."""
+        self._replies, self._ended, self._of_ended = 0, 0, Usage()
 
     @property
     def cost(self) -> float | None:
@@ -66,47 +82,80 @@ class Meter(Policy):
         """Requests that had to be repeated, because a chat API failed or limits the rate."""
         return self._policy.client.http.repeated if isinstance(self._policy, ChatPolicy) else 0
 
-    def begin(self) -> bool:
-        """Begin an episode if the budget allows it, with all that run using as much as those that have ended."""
-        share = (self._running + 1) / self._finished if self._finished else 0.0
-        # Of those that run, part is spent already: this errs on the side of thrift.
-        sums = zip(self._sums(self.spent), self._sums(self._of_finished), self._most, strict=True)
-        may = not self._is_late and all(spent + share * finished <= most for spent, finished, most in sums)
-        self._running += may
-        return may
-
     @property
     def _is_late(self) -> bool:
         return self._until is not None and time.monotonic() >= self._until
 
-    def _sums(self, usage: Usage) -> tuple[float, float]:
-        return usage.prompt + usage.completion, cost(usage, self._budget.prices) if self._budget.prices else 0.0
-
-    @property
-    def _most(self) -> tuple[float, float]:
-        endless = float("inf")
-        return self._budget.max_tokens or endless, self._budget.max_cost or endless
-
     def send(self, transcripts: Mapping[int, Transcript]) -> None:
-        if any(spent >= most for spent, most in zip(self._sums(self.spent), self._most, strict=True)):
-            self._put_off |= transcripts.keys()
-            return
-        self._asked |= dict.fromkeys(transcripts, time.perf_counter())
-        if self._budget.max_tokens or self._budget.prices:
-            self._read |= {slot: _characters(transcript) for slot, transcript in transcripts.items()}
-        self._policy.send(transcripts)
+        self._start |= {slot: transcript.start for slot, transcript in transcripts.items()}
+        self._waiting |= transcripts
+        self._ask(self._fitting())
 
     def recv(self, min_results: int = 1, timeout: float | None = None) -> Mapping[int, Completion | Failure]:
-        if self._put_off and not self._asked and timeout != 0:
-            raise BudgetSpent
         if self._is_late:
+            raise BudgetSpent
+        self._ask(self._fitting())
+        if self._waiting and not self._asked and timeout != 0:  # no env is at work either
             raise BudgetSpent
         if self._until is not None:
             left = max(0.0, self._until - time.monotonic())
             timeout = left if timeout is None else min(timeout, left)
         now_ready = self._policy.recv(min_results, timeout)
         now = time.perf_counter()
+        self._replies += len(now_ready)
         return {slot: self._counted(slot, reply, now - self._asked.pop(slot, now)) for slot, reply in now_ready.items()}
+
+    def _ask(self, slots: Iterable[int]) -> None:
+        """Make the requests of these slots, which wait."""
+        transcripts = {slot: self._waiting.pop(slot) for slot in slots}
+        if not transcripts:
+            return
+        for slot in transcripts:
+            self._begun.setdefault(self._start[slot], Usage())
+        self._asked |= dict.fromkeys(transcripts, time.perf_counter())
+        if self._budget.max_tokens or self._budget.prices:
+            self._read |= {slot: _characters(transcript) for slot, transcript in transcripts.items()}
+        self._policy.send(transcripts)
+
+    def _fitting(self) -> list[int]:
+        """The slots that wait and whose requests fit into the budget."""
+        if not (self._limits and self._waiting):
+            return list(self._waiting)
+        share = max(self._limits, key=lambda limit: limit(self.spent))
+        spent, pending = share(self.spent), len(self._asked) + len(self._waiting)
+        reply = spent / max(1, self._replies)
+        careful = reply * (1 + _DOUBT / self._replies) if self._replies else math.inf
+        whole = max(reply, share(self._of_ended) / self._ended) if self._ended else _EPISODE * reply
+
+        # Far from the limit: no next reply takes more than its slot's last, which is among what is spent, or `careful`.
+        if 2 * spent + pending * careful + (len(self._begun) + len(self._waiting)) * whole <= 1:
+            return list(self._waiting)
+
+        def next_of(slot: int) -> float:
+            return max(careful, share(self._last[slot])) if slot in self._last else careful
+
+        left, alone = 1 + _ROUNDING - spent - sum(map(next_of, self._asked)), not self._asked
+        slots: dict[Start | None, list[int]] = {start: [] for start in self._begun}
+        for slot in (*self._asked, *self._waiting):
+            slots.setdefault(self._start[slot], []).append(slot)
+        fitting: list[int] = []
+        for start, of_episode in slots.items():
+            begun = start in self._begun
+            # What it takes after the replies that are asked for.
+            after = whole - share(self._begun[start]) if begun else whole
+            for slot in of_episode:
+                size = next_of(slot)
+                after -= size
+                if slot in self._waiting:
+                    needed = (
+                        reply if alone else size
+                    )  # one reply at a time can exceed the budget by no more than itself
+                    if left < (needed if begun else max(needed, whole)):
+                        return fitting
+                    fitting.append(slot)
+                    left, alone = left - size, False
+            left -= max(0.0, after)
+        return fitting
 
     def _counted(self, slot: int, reply: Completion | Failure, seconds: float) -> Completion | Failure:
         if not isinstance(reply, Completion) or isinstance(self._policy, InfoPolicy):
@@ -117,7 +166,8 @@ class Meter(Policy):
         if not usage.seconds:
             usage = replace(usage, seconds=seconds)
         self.spent += usage
-        self._of_slot[slot] = self._of_slot.get(slot, Usage()) + usage
+        self._begun[self._start[slot]] += usage
+        self._last[slot] = usage
         return replace(reply, usage=usage)
 
     def _plausible(self, usage: Usage, read: int, written: int) -> Usage:
@@ -128,15 +178,27 @@ class Meter(Policy):
         return replace(usage, **{name: math.ceil(size / _CHARACTERS) for name, size in few.items()}) if few else usage
 
     def forget(self, slot: int) -> None:
-        self._asked.pop(slot, None)
-        self._read.pop(slot, None)
-        self._put_off.discard(slot)
-        self._running, self._finished = self._running - 1, self._finished + 1
-        self._of_finished += self._of_slot.pop(slot, Usage())
+        for kept in (self._waiting, self._asked, self._read, self._last):
+            kept.pop(slot, None)
+        start = self._start.pop(slot, None)
+        if start in self._begun and start not in self._start.values():
+            self._ended += 1
+            self._of_ended += self._begun.pop(start)
         self._policy.forget(slot)
 
     def close(self) -> None:
         self._policy.close()
+
+
+def _limits(budget: Budget) -> list[Callable[[Usage], float]]:
+    """For each limit, a function that says which share of it a usage is."""
+    limits: list[Callable[[Usage], float]] = []
+    tokens, most, prices = budget.max_tokens, budget.max_cost, budget.prices
+    if tokens:
+        limits.append(lambda usage: (usage.prompt + usage.completion) / tokens)
+    if most and prices:
+        limits.append(lambda usage: cost(usage, prices) / most)
+    return limits
 
 
 def _characters(transcript: Transcript) -> int:
