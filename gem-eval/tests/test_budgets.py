@@ -4,10 +4,13 @@ import random
 import time
 
 import pytest
+from click.testing import CliRunner
 
+from gem.cli.main import main
 from gem.episode import Completion, Usage
 from gem.record import read
 from gem.rollout.policy import Policy
+from gem.testing.chat_server import chat_server
 from gem_eval import Budget, evaluate
 
 pytestmark = pytest.mark.usefixtures("core_only")
@@ -97,6 +100,15 @@ def test_a_budget_holds_with_many_episodes_at_once_whatever_the_server_counts(us
     assert tokens - max(0.05 * tokens, episode + reply) <= used(found) <= tokens + max(0.05 * tokens, reply)
     # What has begun is played to its end, if the budget allows one episode at all.
     assert server.replies <= turns * (found.played + 1)
+
+
+@pytest.mark.parametrize("tokens", [1, 40])
+def test_the_command_ends_with_the_status_of_a_partial_report_if_no_episode_fits_too(tokens):
+    with chat_server(lambda messages: "\\boxed{0}") as server:
+        command = ["eval", SUM, "--model", "openai:any", "--base-url", server.url, "--max-turns", "3", "--no-floors"]
+        done = CliRunner().invoke(main, [*command, "--episodes", "500", "--max-tokens", str(tokens)])
+        assert server.requests <= 4
+    assert (done.exit_code, "the budget is spent" in done.stdout) == (3, True)
 
 
 @pytest.mark.parametrize("limit", [{"max_tokens": 10**7}, {"max_cost": 10.0}, {"max_cost": 10.0, "max_tokens": 10**7}])

@@ -154,7 +154,7 @@ def evaluate(ctx: click.Context, **given: Any) -> None:
         echo(f"`gemx eval --resume {out}{trust}` {what}{again}.", err=True)
     if stopped:
         raise stopped
-    if len(failed) == evaluation.played:
+    if failed and len(failed) == evaluation.played:
         ctx.exit(1)
     if partial:
         ctx.exit(3)
