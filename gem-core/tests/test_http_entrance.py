@@ -90,6 +90,22 @@ def test_the_rest_of_a_long_request_is_the_servers(server: Counted, sent: bytes)
         assert sent.startswith(ask(client, sent))
 
 
+@pytest.mark.parametrize("kind", HALVES)
+def test_a_client_that_sends_half_a_request_and_no_more_is_ended_and_one_that_sent_a_whole_one_answered(
+    server: Counted, kind: str
+) -> None:
+    half, _ = HALVES[kind]
+    with server.connect() as leaving, server.connect() as asking:
+        leaving.sendall(half)
+        leaving.shutdown(socket.SHUT_WR)
+        with suppress(ConnectionResetError):  # what was sent has not been read
+            assert leaving.recv(1) == b""
+        asking.sendall(POST + b"\r\n")
+        asking.shutdown(socket.SHUT_WR)
+        assert asking.recv(1 << 16) == POST + b"\r\n"
+    assert server.connections == 1
+
+
 @pytest.mark.parametrize("sent", [b"\x16\x03\x01\x00\xc3\x01\x00", b"\x00"], ids=["TLS", "a zero"])
 def test_what_is_not_http_ends_at_the_entrance(server: Counted, sent: bytes) -> None:
     with server.connect() as client:

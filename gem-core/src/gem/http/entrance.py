@@ -82,7 +82,7 @@ class Entrance(socket.socket):
         Raises:
             BlockingIOError: there is none now.
         """
-        for event in self._events():
+        for event, mask in self._events():
             file = self._admit() if event == self._own else event
             client = self._waiting.get(file)
             sent = None if client is None else _sent(client.connection)
@@ -94,6 +94,8 @@ class Entrance(socket.socket):
                 self._epoll.unregister(file)
                 self._forget(file)
                 return client.connection, client.address
+            elif mask & select.EPOLLRDHUP:  # it sends no more
+                self._end(file)
         raise BlockingIOError
 
     def close(self) -> None:
@@ -104,13 +106,13 @@ class Entrance(socket.socket):
         self._epoll.close()
         super().close()
 
-    def _events(self) -> Iterator[int]:
-        """Files with something to read, one at a time: the others stay events of the epoll object."""
+    def _events(self) -> Iterator[tuple[int, int]]:
+        """Files with something to read, and what happened, one at a time: the others stay events of the epoll object."""
         for _ in range(_EVENTS):
             events = self._epoll.poll(0, 1)
             if not events:
                 return
-            yield events[0][0]
+            yield events[0]
 
     def _admit(self) -> int:
         """The file of a client that has connected, and waits from now on."""
@@ -119,7 +121,7 @@ class Entrance(socket.socket):
         file = connection.fileno()
         self._waiting[file] = _Client(connection, address, time.monotonic())
         self._addresses.setdefault(address[0], {})[file] = None
-        self._epoll.register(file, select.EPOLLIN | select.EPOLLET)
+        self._epoll.register(file, select.EPOLLIN | select.EPOLLRDHUP | select.EPOLLET)
         if len(self._waiting) > MOST_WAITING:
             self._end(next(iter(max(self._addresses.values(), key=len))))
         self._plan_sweep()
