@@ -1,7 +1,9 @@
 """Languages of programs: what agents are told about them, and how functions are called."""
 
+import binascii
 import functools
 import json
+import marshal
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -49,10 +51,15 @@ def find_language(name: str) -> Language:
 
 @functools.cache
 def inside(*names: str) -> str:
-    """The source of modules of `gem_envs_code.inside`, with that of `wire`, as one program."""
+    """Modules of `gem_envs_code.inside`, with `wire`, as one program for the sandbox.
+
+    It is compiled here, once: that takes longer than most programs run, and in the sandbox is the same interpreter.
+    """
     folder = resources.files("gem_envs_code.inside")
     sources = (folder.joinpath(f"{name}.py").read_text("utf-8") for name in ("wire", *names))
-    return "\n".join(_OUR_IMPORT.sub("", source) for source in sources)
+    source = "\n".join(_OUR_IMPORT.sub("", each) for each in sources)
+    code = binascii.b2a_base64(marshal.dumps(compile(source, "inside.py", "exec", dont_inherit=True, optimize=0)))
+    return f"import binascii, marshal\nexec(marshal.loads(binascii.a2b_base64({code!r})))"
 
 
 _OUR_IMPORT = re.compile(r"^from gem_envs_code\.[\w.]+ import (?:\([^)]*\)|.*)\n", re.MULTILINE)
