@@ -107,7 +107,7 @@ class Entrance(socket.socket):
         super().close()
 
     def _events(self) -> Iterator[tuple[int, int]]:
-        """Files with something to read, and what happened, one at a time: the others stay events of the epoll object."""
+        """Files with something to read, and their events: one at a time, as the others stay in the epoll object."""
         for _ in range(_EVENTS):
             events = self._epoll.poll(0, 1)
             if not events:
