@@ -5,6 +5,7 @@ import gc
 import gzip
 import os
 import socket
+import struct
 import sys
 import traceback
 from itertools import chain, count, repeat
@@ -56,17 +57,19 @@ class Server:
     def _serve(self, client):
         with client, contextlib.suppress(OSError):
             while request := client.recv(1 << 16):
-                self.requests.append(request.decode())
-                for piece in self.pieces(request.decode()):
+                self.requests.append(request.decode(errors="replace"))
+                for piece in self.pieces(self.requests[-1]):
                     client.sendall(piece)
                     sleep(self.pause)
-                    if piece is CUT:
+                    if piece is RESET:
+                        client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+                    if piece is CUT or piece is RESET:
                         return
         self.ended += 1
 
 
-CUT = bytearray()
-"""Ends the connection."""
+CUT, RESET = bytearray(), bytearray()
+"""End the connection, in order and not."""
 
 
 def until(condition):
@@ -152,6 +155,18 @@ def test_what_is_not_http_is_told_from_a_server_that_is_not_there():
         with pytest.raises(NoAnswer, match="its answer is not HTTP") as raised:
             client.call("GET")
     assert not isinstance(raised.value, NotConnected)
+    assert client.reached
+
+
+@pytest.mark.parametrize("scheme", ["http", "https"])
+@pytest.mark.parametrize("body", [None, bytes(2**24)], ids=["without a body", "with one"])
+@pytest.mark.parametrize("end", [CUT, RESET], ids=["closed", "reset"])
+def test_a_server_that_breaks_the_first_connection_off_was_reached(scheme, body, end):
+    with Server(lambda _: [end]) as server:
+        client = HttpClient(server.url.replace("http", scheme), timeout=HANG_LIMIT)
+        with pytest.raises(Disconnected, match="it ended the connection before its answer"):
+            client.call("POST", data=body)
+        client.close()
     assert client.reached
 
 

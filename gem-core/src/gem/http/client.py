@@ -216,13 +216,14 @@ class HttpClient:
         except NoAnswer:
             raise
         except (aiohttp.ConnectionTimeoutError, aiohttp.ClientConnectorError, aiohttp.ClientHttpProxyError) as error:
-            raise NotConnected(_reason(error)) from None
+            if not isinstance(getattr(error, "os_error", None), ConnectionResetError | BrokenPipeError):
+                raise NotConnected(_reason(error)) from None
+            raise self._disconnected() from None
         except TimeoutError:
             self.reached = True
             raise NoAnswer(f"timed out: no whole answer in {limit.total:g} s") from None
-        except (aiohttp.ServerDisconnectedError, ConnectionError):
-            self.reached = True
-            raise Disconnected("it ended the connection before its answer", wait=0) from None
+        except (aiohttp.ServerDisconnectedError, aiohttp.ClientOSError, ConnectionError):
+            raise self._disconnected() from None
         except aiohttp.TooManyRedirects:
             self.reached = True
             raise Unusable("it redirects too often") from None
@@ -231,6 +232,10 @@ class HttpClient:
             raise NoAnswer(f"its answer is not HTTP ({_reason(error)})") from None
         except (aiohttp.ClientError, OSError, ValueError) as error:
             raise NoAnswer(_reason(error)) from None
+
+    def _disconnected(self) -> Disconnected:
+        self.reached = True
+        return Disconnected("it ended the connection before its answer", wait=0)
 
     async def _body(self, response: "aiohttp.ClientResponse") -> bytes:
         self.reached = True
