@@ -92,6 +92,12 @@ def test_a_step_that_the_test_does_not_come_to_is_no_failure(box):
     [
         ("assert double(1) ==", "not Python"),
         ("import numpy\nassert double(1) == 2", "No module named 'numpy'"),
+        ("assert len(double('a')) == 2\nimport numpy.linalg\nassert double(2) == 4", "No module named 'numpy'"),
+        (
+            "if repr(double(1)) == '2':\n    from math import triple\nassert double(1) == 2",
+            "cannot import name 'triple'",
+        ),
+        ("assert double(1) == 2\nreturn", "outside function"),
         ("assert double(lambda x: x) == 2", "what cannot leave it"),
         pytest.param("while True: pass", "cannot be run", marks=pytest.mark.full),
     ],
@@ -100,6 +106,81 @@ def test_a_test_that_cannot_be_carried_out_is_a_fault_and_no_failure(code, messa
     monkeypatch.setattr("gem_envs_code.assertions.LIMITS", Limits(timeout=0.5, wall=30))
     with pytest.raises(Fault, match=message):
         judged(code, box)
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        "import no_such_module",
+        "import numpy\ndef f(n): return numpy.array([n])[0]",
+        "def f(n):\n    import numpy\n    return n",
+        "def f(n): raise ImportError('math', name='math')",
+        "def f(n): raise SyntaxError('a test that is not Python')",
+        "class E(ModuleNotFoundError): pass\ndef f(n): raise E",
+    ],
+)
+def test_a_module_that_the_program_lacks_is_its_failure(program, box):
+    code = "import math\nassert len(str(f(1))) == 1\nassert math.floor(f(2)) == 2"
+    assert not judged(code, box, program).right
+
+
+@pytest.mark.parametrize("kind", ["zip", "map", "reversed", "enumerate", "memoryview", "super"])
+def test_a_class_in_the_place_of_a_function_makes_no_fault_of_a_failure(kind, box):
+    code = "assert decode(encode([1, 2])) == [1, 2]"
+    assert judged(code, box, "encode = decode = list").right
+    assert not judged(code, box, f"encode = {kind}\ndef decode(x): return x").right
+
+
+RETURNS = {
+    "its own object, which differs from nothing": (
+        "class Solution:\n    def f(self, n): return self\n    def __sub__(self, other): return 0",
+        "assert abs(Solution().f(1) - 3) < 1e-6",
+    ),
+    "its own object in a list": (
+        "class Solution:\n    def f(self, n): return [self]\n    def __sub__(self, other): return 0",
+        "assert abs(Solution().f(1)[0] - 3) < 1e-6",
+    ),
+    "its own object, which contains everything": (
+        "class Solution:\n    def f(self, n): return self\n    def __contains__(self, item): return True",
+        "assert 3 in Solution().f(1)",
+    ),
+    "an object that contains everything": (
+        "class C:\n    def __contains__(self, item): return True\ndef f(n): return C()",
+        "assert 3 in f(1)",
+    ),
+    "a class that contains everything": (
+        "class M(type):\n    def __contains__(cls, item): return True\nclass C(metaclass=M): pass\ndef f(n): return C",
+        "assert 3 in f(1)",
+    ),
+    "a text that begins with everything": (
+        "class S:\n    def startswith(self, start): return True\ndef f(n): return S()",
+        "assert f(1).startswith('x')",
+    ),
+    "a set that is in every set": (
+        "class S(set):\n    def issubset(self, other): return True\ndef f(n): return S([1])",
+        "assert f(1).issubset({2})",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", RETURNS)
+def test_what_a_function_returns_does_not_judge_what_is_expected(name, box):
+    program, code = RETURNS[name]
+    assert not judged(code, box, program).right
+
+
+def test_an_object_that_the_test_has_made_says_itself_what_it_is(box):
+    program = (
+        "class Bag(set):\n    def __add__(self, n): return Bag([*self, n])\n    def __enter__(self): return self\n"
+        "    def __exit__(self, *_): pass\n    def put(self, n): self.add(n)\n"
+        "class Trie:\n    def startswith(self, start): return start == 'a'\n"
+        "    def __contains__(self, n): return n == 2"
+    )
+    assert judged(
+        "with Bag([1]) as bag:\n    bag.put(3)\n    assert 3 in bag + 4 and bag.issubset({1, 3})", box, program
+    ).right
+    assert judged("t = Trie()\nassert t.startswith('a') and 2 in t and 3 not in t", box, program).right
+    assert not judged("t = Trie()\nassert t.startswith('b') or 3 in t", box, program).right
 
 
 @pytest.mark.parametrize(

@@ -28,6 +28,8 @@ OWN = frozenset(f"__{name}__" for name in _OWN.split())
 """Special methods that `Remote` has, or that are none of an object's."""
 _OPERATORS = "add sub mul truediv floordiv mod pow matmul and or xor lshift rshift divmod"
 OPERATORS = frozenset(f"__{way}{name}__" for name in _OPERATORS.split() for way in ("", "r", "i"))
+JUDGING = frozenset(["startswith", "endswith", "issubset", "issuperset", "isdisjoint"])
+"""Methods of plain types that say yes or no to what a test expects."""
 
 
 class Reference:
@@ -52,12 +54,12 @@ def special(name: str) -> Callable[..., Any]:
         if name in OPERATORS and not own and not all(isinstance(each, StandIn) for each in others):
             plain = plain_of(self)
             return NotImplemented if plain is None else getattr(plain, name, lambda *_: NotImplemented)(*others)
-        if name == "__contains__" and not own and not isinstance(others[0], Remote) and hasattr(type(self), "__iter__"):
+        if name == "__contains__" and not own and not isinstance(others[0], Remote):
             return others[0] in list(self)
         if name == "__iter__":
             return items(self)
         found = self._session.step("special", name, self, *others)
-        return placed_own(found) if own and name in OPERATORS else found
+        return placed_own(found) if own and (name in OPERATORS or name == "__enter__") else found
 
     return method
 
@@ -76,6 +78,11 @@ def method(name: str) -> Callable[..., Any]:
         return self._session.step("call", self._session.step("getattr", self, name), *others, **keywords)
 
     return method
+
+
+def judging(name: str) -> Callable[..., Any]:
+    """A method of a mutable type that says yes or no, which the content answers and not the program."""
+    return lambda self, *others: getattr(plain_of(self), name)(*others)
 
 
 def items(self: Any) -> Iterator[Any]:
@@ -135,7 +142,9 @@ class Mirror(type):
         return cls._session.step("getitem", cls, key)
 
     def __contains__(cls, item: Any) -> bool:
-        return cls._session.step("contains", cls, item)
+        if isinstance(item, StandIn | Mirror):
+            return cls._session.step("contains", cls, item)
+        return item in list(cls)
 
 
 class StandIn:
@@ -156,11 +165,17 @@ class Remote(StandIn):
     """An object of the program that is not plain data.
 
     It says what it is, but cannot judge the expectations of a test: it equals plain data only as the plain type says
-    from which its class is derived, and cannot be compared with other data, or added to them, unless the test has made
-    it itself, from a class that the test names. Among themselves, objects of the program are what the program says.
+    from which its class is derived, and cannot be compared with other data, added to them, or say what it contains,
+    unless the test has made it itself, from a class that the test names, and has not got it as a result since. Among
+    themselves, objects of the program are what the program says.
     """
 
     _reference: Any
+
+    def __getattr__(self, name: str) -> Any:
+        if name in JUDGING and not self.__dict__.get("_own", False):
+            raise AttributeError(name)
+        return super().__getattr__(name)
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name.startswith("__"):  # as when an exception is raised

@@ -25,6 +25,7 @@ from typing import Any, NoReturn
 
 from gem_envs_code.inside.mirrors import (
     IMMUTABLE,
+    JUDGING,
     METHODS,
     MUTABLE,
     OWN,
@@ -33,6 +34,7 @@ from gem_envs_code.inside.mirrors import (
     Reference,
     Remote,
     StandIn,
+    judging,
     method,
     placed,
     special,
@@ -54,6 +56,8 @@ class Session:
         self.sure = 0
         self.checked = 0
         self.made: dict[str, Any] = {}
+        self.has_class = False
+        """Whether the program has named a class of Python's, whose objects are made here."""
         self.mirrors: dict[int, Any] = {}
         """What stands here for each object of the program."""
         self.chosen: set[Any] = set()
@@ -80,7 +84,7 @@ class Session:
         except NotPlain as error:
             if self.sure:
                 self.ask()
-            if isinstance(error, TooDeep):  # the program has made it
+            if isinstance(error, TooDeep) or self.has_class:  # the program has made it
                 self.end({"passed": False})
             self.end({"fault": f"the test hands the program what cannot leave it: {error}"})
         at = len(self.asked)
@@ -116,6 +120,7 @@ class Session:
             changed.clear()
             (changed.extend if hasattr(changed, "extend") else changed.update)(after)
         found = decode(answer["is"], self.object)
+        self.has_class |= isinstance(found, type) and not isinstance(found, Mirror)
         if action == "getattr" and isinstance(found, MUTABLE) and not isinstance(found, Remote):
             self.attributes.append([at, found, encode(found, self.reference)])
         return found
@@ -175,6 +180,9 @@ class Session:
                     made = next(each for each in (*MUTABLE, object) if issubclass(kind, each)).__new__(kind)
                 placed(made, self, reference)
             self.mirrors[number] = made
+        elif isinstance(self.mirrors[number], Remote):
+            # As a result it is the program's: a method might return its own object instead of an answer.
+            object.__setattr__(self.mirrors[number], "_own", False)
         return self.mirrors[number]
 
     async def awaiting(self, reference: Any) -> Any:
@@ -203,7 +211,8 @@ class Session:
             if any(issubclass(each, base) for each in bases):
                 for name in {*dir(base)} - {*dir(object)}:
                     if not name.startswith("__") or name in METHODS:
-                        names.setdefault(name, special(name) if name in METHODS else method(name))
+                        made = special if name in METHODS else judging if name in JUDGING else method
+                        names.setdefault(name, made(name))
         try:
             return Mirror(found["name"], tuple(bases), names)
         except TypeError:  # of bases that cannot be put together here
@@ -249,6 +258,17 @@ def _count() -> ast.Expr:
     return ast.Expr(ast.Call(ast.Name("__checked__", ast.Load()), [], []))
 
 
+def imported_by(tree: ast.Module) -> set[str]:
+    """The names of the modules that a test imports, up to the first dot."""
+    names: list[str] = []
+    for each in ast.walk(tree):
+        if isinstance(each, ast.Import):
+            names += [alias.name for alias in each.names]
+        elif isinstance(each, ast.ImportFrom):
+            names.append(each.module or "")
+    return {name.partition(".")[0] for name in names}
+
+
 def main() -> None:
     """Run the test of the order on standard input."""
     order: dict[str, Any] = json.loads(sys.stdin.buffer.read())
@@ -258,6 +278,12 @@ def main() -> None:
     def checked() -> None:
         session.checked += 1
 
+    tree = ast.parse(order["test"])
+    imported = imported_by(tree)
+    try:
+        code = compile(ast.fix_missing_locations(Counting().visit(tree)), "test.py", "exec")
+    except (SyntaxError, ValueError) as error:
+        session.end({"fault": f"the test cannot be run: {type(error).__name__}: {error}"})
     try:
         sys.modules["__main__"] = made = ModuleType("__main__")  # where unittest looks for tests
         names = made.__dict__
@@ -266,13 +292,13 @@ def main() -> None:
             names[name] = found = session.step("name", name)
             if isinstance(found, Mirror) and name.lstrip("_")[:1].isupper():
                 session.chosen.add(found)
-        tree = ast.fix_missing_locations(Counting().visit(ast.parse(order["test"])))
-        exec(compile(tree, "test.py", "exec"), names)
+        exec(code, names)
         passed = True
     except SystemExit as end:
         passed = not end.code
-    except (ImportError, SyntaxError) as error:
-        if not session.known:
+    except ImportError as error:
+        # This process lacks what the test imports. An error that the program has raised does not name a module here.
+        if not session.known or (error.name or "").partition(".")[0] in imported:
             session.end({"fault": f"the test cannot be run: {type(error).__name__}: {error}"})
     except BaseException:  # the test has failed; what the program says may be of any form
         passed = False
