@@ -1,4 +1,4 @@
-"""What a question asks for: percents, degrees or radians, a number of a unit, a rounded number, digits of a base."""
+"""What a question asks for: percents, a time, degrees or radians, a number of a unit, a rounded number, a base."""
 
 import re
 from fractions import Fraction
@@ -50,11 +50,13 @@ _ANGLE = re.compile(
 )
 _TEMPERATURE = re.compile(r"temperature|thermometer|celsius|fahrenheit", re.IGNORECASE)
 
+_TIME = re.compile(r"\b(?:what|which) time\b|\btime of day\b|o'clock|\bhh:mm\b|\b(?:12|24)-hour\b", re.IGNORECASE)
+_RATIO = re.compile(r"\bratio\b", re.IGNORECASE)
 _UNIT = re.compile(
     r"\b(?:[Hh]ow many|[Nn]umber of|[Ii]n)(?: more| fewer)?\s+"
     r"(?P<unit>(?:(?:square|cubic)\s+)?[A-Za-z]{2,}(?:\s+per\s+[A-Za-z]+)?\b|[mgsL](?=\s*[.,;:?)]| of\b))"
 )
-_NO_UNITS = {"second", "in", "am", "pm", "mi", "pt"}
+_NO_UNITS = {"second", "in", "mi", "pt"}
 
 _PLACES = {
     "tenth": 1, "hundredth": 2, "thousandth": 3, "ten-thousandth": 4, "ten thousandth": 4, "cent": 2, "penny": 2,
@@ -88,6 +90,8 @@ class Asked(NamedTuple):
 
     percent: bool = False
     """A number of percents: 20 is 20%, and 0.2 is 0.2%."""
+    time: bool | None = None
+    """Whether `3:10` is a time of day; False if it asks for a ratio, None if it does not say."""
     angle: str = ""
     """`degree^1` or `radian^1`, as units are called: an angle in the other one is not the answer."""
     unit: tuple[str, Fraction] | None = None
@@ -129,7 +133,8 @@ def asked_by(question: str) -> Asked:
     if place is not None:
         written = (match[0].replace(",", "") for match in _NUMBER.finditer(text) if len(match[0]) < 40)
         numbers = frozenset(map(Fraction, written))
-    return Asked(percent, "" if percent else _angle(asking, text), _unit(asking), place, _base(asking), numbers)
+    time = True if _TIME.search(asking) else False if _RATIO.search(text) else None
+    return Asked(percent, time, "" if percent else _angle(asking, text), _unit(asking), place, _base(asking), numbers)
 
 
 def _asking(text: str) -> str:

@@ -17,6 +17,9 @@ class Brackets(Cursor, ABC):
     def _quantity(self) -> Node: ...
 
     @abstractmethod
+    def _with_unit(self, value: Node) -> Node: ...
+
+    @abstractmethod
     def _sum(self) -> Node: ...
 
     @abstractmethod
@@ -52,9 +55,13 @@ class Brackets(Cursor, ABC):
 
     def _sequence(self, opening: str, closing: str) -> Node:
         bars, self._bars = self._bars, 0
+        commas = self._spaced_commas
+        before = self._found[self._at - 2] if self._at > 1 else None
+        if before is not None and (before.kind == "number" or before.value in ("}", "*")):  # a factor, and no point
+            self._spaced_commas = True
         ends = (closing,) if closing else (")", "]")
         node = self._several(ends)
-        self._bars = bars
+        self._bars, self._spaced_commas = bars, commas
         end = self._value()
         if not self._take(*ends):
             raise Unreadable("a bracket is not closed")

@@ -6,7 +6,7 @@ from fractions import Fraction
 from gem_envs_math.grading import rational, values
 from gem_envs_math.grading.asked import NOTHING, Asked
 from gem_envs_math.grading.matrices import matrix_of, vector_of
-from gem_envs_math.grading.named import is_calculation, is_name, is_named, same_name
+from gem_envs_math.grading.named import in_order_of, is_calculation, is_name, is_named, same_name
 from gem_envs_math.grading.nodes import Node, is_value, names, number
 from gem_envs_math.grading.real_sets import is_backwards, real_set
 from gem_envs_math.grading.relations import same_equation, same_inequality
@@ -91,6 +91,7 @@ class Comparison:
         if named[1] and answer.name.count("=") > 1 and not self._chain_holds(answer):
             return None
         if all(named):
+            answer = in_order_of(gold, answer)
             if same_name(gold, answer):
                 return gold.args[-1], answer.args[-1]
         elif named[1] and gold.op != "relation":

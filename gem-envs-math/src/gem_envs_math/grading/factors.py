@@ -201,6 +201,8 @@ class Factors(Brackets):
         """The content of braces, or one digit, letter or command."""
         if self._take("{"):
             node = self._without_lists()
+            if self._value() != "}":
+                node = self._with_unit(node)
             self._need("}")
             return node
         value = self._value()

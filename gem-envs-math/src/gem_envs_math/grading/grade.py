@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from gem.answers.number import read_number
-from gem_envs_math.grading import bases
+from gem_envs_math.grading import bases, clock
 from gem_envs_math.grading.answers import Answer, read
 from gem_envs_math.grading.asked import NOTHING, Asked, asked_by
 from gem_envs_math.grading.compare import Comparison, Undecided
@@ -15,6 +15,8 @@ from gem_envs_math.grading.rational import TooLarge
 from gem_envs_math.grading.tokens import bare
 
 _PLAIN = re.compile(r"[-+]?(?:\d{1,300}|\d{1,300}\.\d{1,300}|\d{1,300}/\d{1,300}|\\d?frac\{\d{1,300}\}\{\d{1,300}\})")
+_CLOCK = re.compile(r"\d\{?:\}?\d|(?:[ap]\.?\s?m\.?|noon|midnight)[\s}$]*\Z", re.IGNORECASE)
+"""Times of day have this."""
 _CHOICE = re.compile(r"(?:\\text(?:bf)?\{)?\s*(?:\\text(?:bf)?\{)?\(?([A-J])\)?\s*\}?\s*[.:)]?\s*\}?")
 _CHOSEN = re.compile(
     r"(?:(?:the )?(?:option|choice|answer|letter))?:?\s*"
@@ -78,6 +80,8 @@ def _grade(answer: str, gold: str, asked: Asked, letters: Letters, tolerance: fl
         return Verdict(True, "text")
     if (asked.base or "_" in gold) and (same := bases.same(answer, gold, asked.base)) is not None:
         return Verdict(same, "base")
+    if _CLOCK.search(gold) and (same := clock.same(answer, gold, asked.time)) is not None:
+        return Verdict(same, "time")
     if asked.place is None and _PLAIN.fullmatch(answer) and _PLAIN.fullmatch(gold):
         value, right = read_number(answer), read_number(gold)
         if value is not None and right is not None:

@@ -17,7 +17,7 @@ _WORD = re.compile(
     r"(?P<upright>\\(?:text|textrm|mathrm|mbox|rm)\s*\{\s*)?(?P<word>[A-Za-z]+)"
 )
 _ENGLISH = {
-    "in", "am", "pm", "unit", "units", "degree", "degrees", "bit", "bits", "mi", "pt", "person", "people", "persons",
+    "in", "unit", "units", "degree", "degrees", "bit", "bits", "mi", "pt", "person", "people", "persons",
     "piece", "dozen", "second",
 }  # fmt: skip
 

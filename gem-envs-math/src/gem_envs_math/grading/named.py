@@ -1,5 +1,7 @@
 """Names around an answer: `x = 3`, `(p, q) = (3, 2)`, `|AB| = 1`, `S_1 : S_2 = 7 : 32`."""
 
+from collections.abc import Sequence
+
 from gem_envs_math.grading.nodes import Node, is_value, names
 
 _MODULUS = {"z", "w", "z_1", "z_2"}
@@ -49,6 +51,35 @@ def is_calculation(node: Node) -> bool:
     if node.op != "relation" or set(node.name.split()) != {"="}:
         return False
     return is_value(node.args[0]) and not names(node.args[0])
+
+
+def as_tuples(items: Sequence[Node]) -> tuple[Node, ...]:
+    """`p = 5, q = 2, p = 7, q = 2` as `(p, q) = (5, 2)` and `(p, q) = (7, 2)`: what belongs together is not mixed."""
+    groups: list[dict[Node, Node]] = [{}]
+    for item in items:
+        if item.op != "relation" or item.name != "=" or item.args[0].op != "name":
+            return tuple(items)
+        if item.args[0] in groups[-1]:
+            groups.append({})
+        groups[-1][item.args[0]] = item.args[1]
+    order = tuple(groups[0])
+    if len(groups) == 1 or len(order) == 1 or any(group.keys() != groups[0].keys() for group in groups):
+        return tuple(items)
+    names_there = Node("sequence", order, "()")
+    values = [Node("sequence", tuple(map(group.__getitem__, order)), "()") for group in groups]
+    return tuple(Node("relation", (names_there, value), "=") for value in values)
+
+
+def in_order_of(gold: Node, answer: Node) -> Node:
+    """`(q, p) = (2, 5)` as `(p, q) = (5, 2)`, if the gold names them so."""
+    names_there, values = answer.args[0], answer.args[-1]
+    if gold.args[0] == names_there or not names_there.op == values.op == gold.args[0].op == "sequence":
+        return answer
+    given = dict(zip(names_there.args, values.args, strict=False))
+    if given.keys() != set(gold.args[0].args) or not len(given) == len(values.args) == len(names_there.args):
+        return answer
+    ordered = values._replace(args=tuple(map(given.__getitem__, gold.args[0].args)))
+    return answer._replace(args=(gold.args[0], ordered))
 
 
 def same_name(gold: Node, answer: Node) -> bool:

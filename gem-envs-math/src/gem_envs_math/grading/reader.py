@@ -4,7 +4,7 @@ from fractions import Fraction
 
 from gem_envs_math.grading.cursor import DEEPEST
 from gem_envs_math.grading.factors import ATOMS, CALLS, CONSTANTS, GREEK, Factors
-from gem_envs_math.grading.named import is_name
+from gem_envs_math.grading.named import as_tuples, is_name
 from gem_envs_math.grading.nodes import Node, is_value, names, number
 from gem_envs_math.grading.tokens import TooLong, Unreadable
 from gem_envs_math.grading.units import UNITS, Unit, read_unit
@@ -52,7 +52,7 @@ class Reader(Factors):
         self._depth -= 1
         if not kinds:
             return items[0]
-        return Node("several", tuple(items), "or" if "or" in kinds else "and" if "and" in kinds else ",")
+        return Node("several", as_tuples(items), "or" if "or" in kinds else "and" if "and" in kinds else ",")
 
     def _separator(self) -> str:
         found = ""
@@ -149,7 +149,14 @@ class Reader(Factors):
                 raise Unreadable("it has two units")
             return Node("quantity", (amount,), unit.name, unit.factor)
         self._at = start
-        value = self._sum()
+        is_one = self._kind() == "text" and self._value(1) in ("+", "-")  # \\text{gal} + 2 \\text{gal}
+        return self._with_unit(number(1) if is_one else self._sum())
+
+    def _with_unit(self, value: Node) -> Node:
+        """A quantity, or a sum of quantities, if a unit follows `value`; else `value`."""
+        if value.op == "div" and value.args[0].op == "quantity":  # \\frac{7 \\text{ cm}}{2}
+            (amount,), name, factor = value.args[0][1:]
+            return Node("quantity", (value._replace(args=(amount, value.args[1])),), name, factor)
         unit = self._unit(value)
         if unit is None:
             return value
@@ -161,6 +168,15 @@ class Reader(Factors):
             if small is None or small[0] != name:
                 raise Unreadable("a unit is missing")
             value = Node("add", (value, Node("mul", (part, number(small[1] / factor)))))
+        while self._value() in ("+", "-"):  # 1 m + 50 cm
+            sign = self._value()
+            self._at += 1
+            part = self._product()
+            other = self._unit(part)
+            if other is None or other[0] != name:
+                raise Unreadable("a sum of quantities has two kinds of them")
+            part = Node("mul", (part, number(other[1] / factor)))
+            value = Node("add", (value, part if sign == "+" else Node("neg", (part,))))
         return Node("quantity", (value,), name, factor)
 
     def _unit(self, value: Node) -> tuple[str, Fraction] | None:
@@ -300,8 +316,8 @@ class Reader(Factors):
             return self._word() not in _SEPARATORS and self._word().isalpha()
         if kind == "command":
             return value in ATOMS or value[1:] in CALLS
-        if value == "[" and self._at < len(self._found) and not self._found[self._at].spaced:
-            return self._found[self._at - 1].kind in ("number", "word") or self._value(-1) == "]"
+        if value == "[" and (self._kind(1) == "environment" or not self._found[self._at].spaced):
+            return self._found[self._at - 1].kind in ("number", "word") or self._value(-1) in ("]", ")")
         return value in ("(", "{", r"\{") or (value == "|" and not self._bars)
 
     def _signed(self) -> Node:

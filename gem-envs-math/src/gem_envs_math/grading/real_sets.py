@@ -68,7 +68,7 @@ def _relation(node: Node) -> RealSet | None:
         is_name = node.args[0].op == "name"
         return RealSet(found.bounds, found.inside, node.args[0].name) if found is not None and is_name else None
     places = [place for place, part in enumerate(node.args) if names(part)]
-    if len(places) != 1 or any(sign not in _ALLOWED for sign in signs):
+    if len(places) != 1 or len(signs) > 2 or any(sign not in _ALLOWED for sign in signs):
         return None
     variable = places[0]
     names_there = names(node.args[variable])

@@ -39,8 +39,6 @@ _BASES: Mapping[str, str] = {
     "unit": "unit units",
     "bit": "bit bits",
     "person": "person people persons",
-    "am": "am AM a.m.",
-    "pm": "pm PM p.m.",
 }
 """Base unit → how it is written."""
 

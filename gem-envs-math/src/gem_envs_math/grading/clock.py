@@ -1,0 +1,95 @@
+"""Comparing times of day: `3:30 PM`, `15:30`, `08:12:00`, `noon`."""
+
+import math
+import re
+from typing import NamedTuple
+
+from gem_envs_math.grading.tokens import bare
+
+_LONGEST = 60
+_FONT = re.compile(r"\\(?:text|textbf|mathrm|rm)\s*\{([^{}]*)\}")
+_TIME = re.compile(
+    r"(?P<hour>\d\d?)(?::(?P<minute>[0-5]\d)(?::(?P<second>[0-5]\d))?)?\s*(?:(?P<half>[ap])\.?\s?m\.?)?", re.IGNORECASE
+)
+_BETWEEN = re.compile(r"\s*(?:,|;|\b(?:and|or)\b)\s*")
+_WORDS = {"noon": "12 pm", "midnight": "12 am"}
+
+
+class Time(NamedTuple):
+    """A time of day as it is written."""
+
+    hour: str
+    minute: int | None
+    second: int | None
+    half: str
+    """`a` or `p` of `a.m.` and `p.m.`, or nothing."""
+
+    @property
+    def is_surely(self) -> bool:
+        """It can be no ratio."""
+        return bool(self.half) or self.second is not None or (self.minute is not None and self.hour[0] == "0")
+
+    @property
+    def is_in_lowest_terms(self) -> bool:
+        """It looks like a ratio."""
+        return self.minute is not None and math.gcd(int(self.hour), self.minute) == 1
+
+    def hours(self) -> set[int]:
+        """The hours since midnight: two if the half of the day is not named."""
+        hour = int(self.hour)
+        if not self.half and (hour > 12 or self.hour[0] == "0"):
+            return {hour}
+        return {hour % 12 + 12 * (half == "p") for half in self.half or "ap"}
+
+
+def written(text: str) -> Time | None:
+    r"""The time in `3:30 PM`, `15:30:00`, `3 \text{ p.m.}`, or the hour in `3`; None for anything else."""
+    if len(text) > _LONGEST:
+        return None
+    text = _FONT.sub(r"\1", bare(text)).replace("{:}", ":").strip()
+    match = _TIME.fullmatch(_WORDS.get(text.lower(), text))
+    if match is None:
+        return None
+    hour, half = match["hour"], (match["half"] or "").lower()
+    if not (1 <= int(hour) <= 12 if half else int(hour) < 24):
+        return None
+    minute, second = (None if match[part] is None else int(match[part]) for part in ("minute", "second"))
+    return Time(hour, minute, second, half)
+
+
+def same(answer: str, gold: str, asked: bool | None) -> bool | None:
+    """Tell whether both are the same time of day, or times in any order; None if the gold is none, or may be a ratio.
+
+    `3:10` may be one, and `3:30` is not in lowest terms. The half of the day may be left out (`3:30` for `3:30 PM`, but
+    not for `15:30`), and so may minutes and seconds of 0.
+
+    Args:
+        answer: the text of the answer.
+        gold: the right answer.
+        asked: whether the question asks for a time; False if it asks for a ratio, None if that is not known.
+    """
+    rights = _times(gold)
+    if rights is None or any(right.minute is None and not right.half for right in rights):
+        return None
+    givens = _times(answer)
+    is_ratio = asked is False or any(right.is_in_lowest_terms for right in rights)
+    if is_ratio and not asked and not any(time.is_surely for time in (*rights, *(givens or ()) * (asked is None))):
+        return None
+    if givens is None or len(givens) != len(rights):
+        return False
+    return all(any(_same(right, given) for given in givens) for right in rights) and all(
+        any(_same(right, given) for right in rights) for given in givens
+    )
+
+
+def _times(text: str) -> list[Time] | None:
+    parts = [written(part) for part in _BETWEEN.split(text, 10)]
+    return None if None in parts else [part for part in parts if part is not None]
+
+
+def _same(right: Time, given: Time) -> bool:
+    if (right.minute or 0, right.second or 0) != (given.minute or 0, given.second or 0):
+        return False
+    if right.half or given.half:
+        return not right.hours().isdisjoint(given.hours())
+    return int(right.hour) == int(given.hour)
