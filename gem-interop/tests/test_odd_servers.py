@@ -6,7 +6,8 @@ import socket
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
+from threading import Event, Thread
+from time import sleep
 
 import pytest
 from websockets.datastructures import Headers
@@ -19,6 +20,7 @@ from gem.errors import ConfigError
 from gem.rollout import rollout
 from gem.work.loops import EventLoop
 
+HANG_LIMIT = 30
 SCHEMA = {"action": {"type": "object", "properties": {"message": {"type": "string"}}, "required": ["message"]}}
 ASKED = json.dumps({"type": "observation", "data": {"observation": {"text": "Say something."}}})
 
@@ -139,8 +141,34 @@ def test_a_schema_that_is_none_is_refused_before_anything_is_played(properties):
         gem.make(id, timeout=5, patience=0)
 
 
-def test_a_server_that_sends_pings_without_end_and_reads_nothing_is_one_failure():
-    """The client's thread that answers pings is blocked then, with the lock that a close needs."""
+def pings(connection):
+    while True:
+        connection.sendall((b"\x89\x7d" + b"x" * 125) * 500)
+
+
+def answer_to_the_reset(connection):
+    connection.sendall(b"\x81" + bytes([len(ASKED)]) + ASKED.encode())
+
+
+def no_byte_more(connection):
+    answer_to_the_reset(connection)
+    Event().wait()
+
+
+def a_byte_at_a_time(connection):
+    answer_to_the_reset(connection)
+    while connection.recv(1):
+        sleep(0.001)
+
+
+def pings_after_an_answer(connection):
+    answer_to_the_reset(connection)
+    pings(connection)
+
+
+@contextmanager
+def reading_little(behave) -> Generator[str]:
+    """A server of OpenEnv that speaks HTTP, and behaves in its own way once it has a WebSocket."""
 
     def serve(connection):
         with connection, suppress(OSError):
@@ -152,19 +180,40 @@ def test_a_server_that_sends_pings_without_end_and_reads_nothing_is_one_failure(
             key = re.search(r"Sec-WebSocket-Key: (\S+)", request)[1]
             head = "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
             connection.sendall(f"{head}Sec-WebSocket-Accept: {accept_key(key)}\r\n\r\n".encode())
+            behave(connection)
+
+    def accept():
+        with suppress(OSError):
             while True:
-                connection.sendall((b"\x89\x7d" + b"x" * 125) * 500)
+                Thread(target=serve, args=[listening.accept()[0]], daemon=True).start()
 
     with socket.create_server(("127.0.0.1", 0)) as listening:
-
-        def accept():
-            with suppress(OSError):
-                while True:
-                    Thread(target=serve, args=[listening.accept()[0]], daemon=True).start()
-
         Thread(target=accept, daemon=True).start()
-        id = f"openenv:http://127.0.0.1:{listening.getsockname()[1]}"
-        with gem.make_vec(id, 1, env_kwargs={"timeout": 2, "patience": 0}) as envs:
-            [episode] = rollout(lambda transcript: "hi", envs, [0], max_turns=2)
+        yield f"openenv:http://127.0.0.1:{listening.getsockname()[1]}"
 
-    assert episode.failure.error.startswith("ServerFault: http://127.0.0.1:")
+
+@pytest.mark.parametrize("behave", [pings, no_byte_more, a_byte_at_a_time, pings_after_an_answer])
+def test_a_server_that_does_not_read_what_it_is_sent_is_one_failure(behave):
+    """The client's thread that answers pings is blocked then, with the lock that sending and a close need."""
+    with reading_little(behave) as id, gem.make_vec(id, 1, env_kwargs={"timeout": 1, "patience": 0}) as envs:
+        [episode] = rollout(lambda transcript: "hi" * 2**23, envs, [0], max_turns=2)
+
+    assert re.match(r"ServerFault: http://127\.0\.0\.1:\d+ did not answer within 1 s", episode.failure.error)
+
+
+def test_an_env_is_closed_although_its_server_does_not_read():
+    full = Event()
+
+    def behave(connection):
+        answer_to_the_reset(connection)
+        connection.settimeout(0.3)
+        with suppress(TimeoutError):
+            pings(connection)
+        full.set()  # the client takes no more: its thread that answers is blocked
+        Event().wait()
+
+    with reading_little(behave) as id:
+        env = gem.make(id, timeout=HANG_LIMIT, patience=0)
+        env.reset(seed=0)
+        assert full.wait(HANG_LIMIT)
+        env.close()

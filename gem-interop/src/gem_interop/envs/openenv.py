@@ -5,12 +5,14 @@ OpenEnv itself is not needed.
 
 # ruff: noqa: E402
 
+import asyncio
 import contextlib
 import json
 import math
 import os
 import socket
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Generator, Mapping, Sequence
 from typing import Any, cast
 
 from gem_interop.versions import check
@@ -25,13 +27,14 @@ from gem.core import Observation, Step
 from gem.errors import ConfigError, Fault, GemError, Unreachable, one_line
 from gem.http.client import LARGEST
 from gem.packs.spec import EnvSpec
+from gem.work.loops import shared_loop
 from gem_interop.envs.base import readable
 from gem_interop.envs.json_actions import JsonActions
 from gem_interop.envs.server import PATIENCE, TIMEOUT, UNREACHABLE, ServerEnv, ServerFault
 
 _NOT_READ = frozenset({"done", "reward", "metadata", "terminated", "truncated", "success"})
 _CLOSING = 0.5
-"""Seconds that a server has to agree to the end of a connection, after a deadline too."""
+"""Seconds that the end of a connection takes at most, after a deadline too."""
 _OF_THE_AGENT = frozenset({"VALIDATION_ERROR"})
 """The errors that an action may be answered with because of what it says."""
 
@@ -163,31 +166,36 @@ class OpenEnvEnv(ServerEnv):
     def close(self) -> None:
         connection, self._other = self._other, None
         if connection is not None:
-            with contextlib.suppress(WebSocketException, OSError):
-                connection.send(json.dumps({"type": "close"}))
-        self._connection.close()
+            with _within(_CLOSING, connection):
+                with contextlib.suppress(WebSocketException, OSError):
+                    connection.send(json.dumps({"type": "close"}))
+                self._connection.close()
         super().close()
 
     def _ask(self, kind: str, data: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
         """The type and the data of the answer to a message."""
+        until = math.inf
         try:
             if self._other is None or (kind == "reset" and self._other.close_code is not None):
                 self._connect()
             assert self._other is not None
-            with contextlib.suppress(ConnectionClosed):  # a full server says so, and closes
-                self._other.send(json.dumps({"type": kind, "data": data}))
-            message = self._read(json.loads(self._other.recv(timeout=self._timeout)), _Message)
+            until = time.monotonic() + self._timeout
+            with _within(self._timeout, self._other):
+                with contextlib.suppress(ConnectionClosed):  # a full server says so, and closes
+                    self._other.send(json.dumps({"type": kind, "data": data}))
+                said = self._other.recv(timeout=max(0.0, until - time.monotonic()))
+            message = self._read(json.loads(said), _Message)
             return message.type, message.data
         except BaseException as error:
             # Whatever comes later is not the answer to the next message, after Ctrl-C either.
+            late = isinstance(error, TimeoutError) or time.monotonic() >= until
             if self._other is not None:
-                with contextlib.suppress(OSError):  # a server that reads nothing would keep `close` from sending
-                    self._other.socket.shutdown(socket.SHUT_RDWR)
+                _end(self._other)
             self.close()
             told = isinstance(error, Fault | GemError)
             if told or not isinstance(error, OSError | WebSocketException | ValueError | RecursionError):
                 raise
-            what = f"did not answer within {self._timeout:g} s" if isinstance(error, TimeoutError) else "broke off"
+            what = f"did not answer within {self._timeout:g} s" if late else "broke off"
             raise ServerFault(f"{self._url} {what}: {type(error).__name__} {error}") from error
 
     def _connect(self) -> None:
@@ -239,6 +247,32 @@ class OpenEnvEnv(ServerEnv):
             info = self._read(metadata, _Metadata).info
             return {name: value for name, value in info.items() if name != "success"}
         return {"openenv": self._plain(metadata)} if metadata else {}
+
+
+@contextlib.contextmanager
+def _within(seconds: float, connection: ClientConnection) -> Generator[None]:
+    """End the connection if this takes longer: one to a server that reads nothing takes a message when it likes, or the
+    answers to pings, and keeps everyone else from it meanwhile."""
+
+    async def end() -> None:
+        await asyncio.sleep(seconds)
+        _end(connection)
+
+    try:
+        ending = shared_loop.submit(end())
+    except RuntimeError:  # the process ends, and its loops have
+        _end(connection)
+        yield
+        return
+    try:
+        yield
+    finally:
+        ending.cancel()
+
+
+def _end(connection: ClientConnection) -> None:
+    with contextlib.suppress(OSError):
+        connection.socket.shutdown(socket.SHUT_RDWR)
 
 
 def resolve(name: str) -> EnvSpec:
