@@ -8,6 +8,7 @@ OpenEnv itself is not needed.
 import asyncio
 import contextlib
 import json
+import logging
 import math
 import os
 import socket
@@ -35,6 +36,8 @@ from gem_interop.envs.server import PATIENCE, TIMEOUT, UNREACHABLE, ServerEnv, S
 _NOT_READ = frozenset({"done", "reward", "metadata", "terminated", "truncated", "success"})
 _CLOSING = 0.5
 """Seconds that the end of a connection takes at most, after a deadline too."""
+_QUIET = logging.Logger("gem_interop.openenv", logging.CRITICAL)
+"""In place of the logger of websockets, which prints tracebacks of connections that are ended while they send."""
 _OF_THE_AGENT = frozenset({"VALIDATION_ERROR"})
 """The errors that an action may be answered with because of what it says."""
 
@@ -202,6 +205,7 @@ class OpenEnvEnv(ServerEnv):
         self.close()
         address = f"ws{self._url.removeprefix('http')}/ws"
         settings: dict[str, Any] = {"open_timeout": self._timeout, "close_timeout": _CLOSING, "max_size": LARGEST}
+        settings["logger"] = _QUIET
         if not self._up_to_date:  # another server may be at this address since
             self._learn()
         try:
