@@ -2,6 +2,7 @@
 
 import bz2
 import gzip
+import json
 import lzma
 import os
 from collections.abc import Callable
@@ -11,7 +12,7 @@ import pytest
 
 from gem.data.bombs import check_size
 from gem.errors import ConfigError
-from gem.files import MOST_BYTES, check_no_links, read_bytes, read_lines, replacing
+from gem.files import MOST_BYTES, MOST_PARTS, check_no_links, read_bytes, read_lines, replacing
 
 
 def sparse(path: Path, begin: bytes = b"{") -> Path:
@@ -33,6 +34,15 @@ def test_a_pipe_a_device_and_a_file_without_end_are_refused(read: Callable[[Path
         read(sparse(tmp_path / "endless"))
     with pytest.raises(IsADirectoryError):
         read(tmp_path)
+
+
+def test_a_line_of_a_recording_that_would_be_far_larger_when_it_is_read_is_refused(tmp_path: Path) -> None:
+    good, bad = json.dumps([[0.5] * 10] * 50_000), f"[{'[],' * MOST_PARTS}0]"
+    (tmp_path / "lines").write_text(f"{good}\n{bad}\n")
+    lines = read_lines(tmp_path / "lines")
+    assert next(lines).decode() == f"{good}\n"
+    with pytest.raises(OSError, match=r"line 2 has more than 250,000 lists and objects: .*lines"):
+        next(lines)
 
 
 def test_a_folder_has_no_link_out_of_it_at_any_depth_and_no_pipe(tmp_path: Path) -> None:

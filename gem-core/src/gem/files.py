@@ -14,6 +14,8 @@ from gem.errors import ConfigError
 
 MOST_BYTES = 32 * 2**20
 """Most bytes of a line, and of a file that is read whole: a file of a few blocks may claim any size."""
+MOST_PARTS = 250_000
+"""Most lists and objects in a line of a recording: an empty one has two characters and takes 60 bytes or more."""
 
 
 def open_file(path: str | os.PathLike[str]) -> BinaryIO:
@@ -41,13 +43,16 @@ def lines_of(file: BinaryIO | GzipFile) -> Iterator[bytes]:
 
 
 def read_lines(path: str | os.PathLike[str]) -> Iterator[bytes]:
-    """The lines of a file, with their ends.
+    """The lines of a file, each of them JSON, with their ends.
 
     Raises:
-        OSError: see `open_file` and `lines_of`.
+        OSError: one has more than `MOST_PARTS`, or see `open_file` and `lines_of`.
     """
     with open_file(path) as file:
-        yield from lines_of(file)
+        for number, line in enumerate(lines_of(file), start=1):
+            if len(line) > MOST_PARTS and line.count(b"[") + line.count(b"{") > MOST_PARTS:
+                raise OSError(errno.EFBIG, f"line {number} has more than {MOST_PARTS:,} lists and objects", path)
+            yield line
 
 
 def read_bytes(path: str | os.PathLike[str], most: int = MOST_BYTES) -> bytes:

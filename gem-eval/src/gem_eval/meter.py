@@ -147,9 +147,8 @@ class Meter(Policy):
                 size = next_of(slot)
                 after -= size
                 if slot in self._waiting:
-                    needed = (
-                        reply if alone else size
-                    )  # one reply at a time can exceed the budget by no more than itself
+                    # One reply at a time can exceed the budget by no more than itself.
+                    needed = reply if alone else size
                     if left < (needed if begun else max(needed, whole)):
                         return fitting
                     fitting.append(slot)
