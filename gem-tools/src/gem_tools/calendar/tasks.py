@@ -9,14 +9,20 @@ from gem_tools.calendar.week import CLOSES, DAYS, OPENS, Event, Todo, Week, cloc
 
 _Item = TypeVar("_Item", Event, Todo)
 
-_PEOPLE = ("Ada", "Alan", "Barbara", "Edsger", "Emmy", "Grace", "Kurt", "Sofia")
+_PEOPLE = (
+    "Ada", "Alan", "Barbara", "Carl", "Donald", "Edsger", "Emmy", "Evelyn", "Frances", "Grace", "Henri", "Ida", "John",
+    "Katherine", "Kurt", "Leonhard", "Mary", "Niklaus", "Olga", "Sofia",
+)  # fmt: skip
 TITLES = tuple(
-    f"{what} {who}" for what in ("Meeting with", "Call with", "Lunch with", "Interview with") for who in _PEOPLE
+    f"{what} with {who}"
+    for what in ("Meeting", "Call", "Lunch", "Interview", "Rehearsal", "Lesson", "Visit", "Review")
+    for who in _PEOPLE
 )
 TODOS = tuple(
-    f"{verb} {thing}"
+    f"{verb} {thing} for {who}"
     for verb in ("order", "renew", "return", "repair")
     for thing in ("the tickets", "the library books", "the bicycle", "the projector", "the passport")
+    for who in _PEOPLE
 )
 MOST_EVENTS = 16
 MOST_TODOS = 10
@@ -130,9 +136,12 @@ def _clear(draft: _Draft) -> str | None:
     if not days:
         return None
     day = draft.rng.choice(days)
+    kept = draft.rng.choice(draft.week.on(day))
+    draft.changed.add(kept.id)
     for event in draft.week.on(day):
-        draft.week.delete_event(event.id)
-    return f"Cancel everything on {day}."
+        if event != kept:
+            draft.week.delete_event(event.id)
+    return f'Cancel everything on {day} but "{kept.title}".'
 
 
 def _add(draft: _Draft) -> str | None:
