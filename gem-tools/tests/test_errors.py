@@ -86,7 +86,7 @@ CASES = [
     (lambda: search_tool()(query="?!"), ToolError, "no words"),
     (lambda: fetch_tool()(title="Dunhollt"), ToolError, "'Dunhollt'. The nearest are: Dunholt"),
     (lambda: fetch_tool()(title="the Dunholt town"), ToolError, "Dunholt"),
-    (lambda: fetch_tool()(title="Restless Hourglas"), ToolError, "The Restless Hourglass"),
+    (lambda: fetch_tool()(title="Restless Hourglass"), ToolError, "The Restless Hourglass"),
     (lambda: fetch_tool()(title="qqqqq"), ToolError, "'qqqqq'."),
     (lambda: fetch_tool()(title="\ud800" * 100_000), ToolError, "no document"),
     (lambda: bash_tool(processes=0), ConfigError, "processes must be an integer >= 1"),

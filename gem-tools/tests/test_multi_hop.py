@@ -1,6 +1,8 @@
 """Questions that need as many searches as they have hops."""
 
+import json
 import re
+from importlib.resources import files
 from statistics import mean
 
 import pytest
@@ -41,6 +43,43 @@ def test_the_plan_leads_from_the_question_through_the_documents_to_the_answer(ho
             assert hop.answer in by_title(hop.title).text
             assert hop.title in hop.question
         assert question.plan[-1].answer == question.answers[0]
+
+
+LINES = files("gem_tools").joinpath("data/world.jsonl").read_text("utf-8").splitlines()
+ROWS = {row["id"]: row for row in map(json.loads, LINES)}
+PHRASES = {SUBJECTS[row["kind"]].format(row["title"]): row for row in ROWS.values()}
+
+
+def pattern(form):
+    return re.compile(re.escape(form).replace(r"\{\}", "(.+)"))
+
+
+ASKS = [(*key, pattern(wording.question)) for key, wording in RELATIONS.items()]
+NOUNS = [(*key, pattern(wording.noun)) for key, wording in RELATIONS.items() if wording.noun]
+
+
+def values_of(text, wordings):
+    """What a question or a phrase such as `the author of the novel "The Tidal Bell"` may mean, found from its words."""
+    found = set()
+    for kind, relation, form in wordings:
+        if match := form.fullmatch(text):
+            things = [PHRASES[match[1]]] if match[1] in PHRASES else map(ROWS.get, values_of(match[1], NOUNS))
+            found |= {
+                thing["facts"][relation] for thing in things if thing["kind"] == kind and relation in thing["facts"]
+            }
+    return found
+
+
+def answers_to(text):
+    values = values_of(text, ASKS)
+    return {ROWS[value]["title"] if value in ROWS else str(value) for value in values}
+
+
+@pytest.mark.parametrize("hops", [1, 2, 3])
+def test_of_200_seeds_at_least_190_ask_different_questions_and_each_has_one_answer(hops):
+    questions = {asked(hops, seed).text: asked(hops, seed).answers[0] for seed in SEEDS}
+    assert len(questions) >= 190
+    assert {text: answers_to(text) for text in questions} == {text: {answer} for text, answer in questions.items()}
 
 
 def test_every_search_of_a_plan_finds_its_document():

@@ -81,7 +81,7 @@ def build(seed):
     add_people(world)
     add_offices(world)
     add_companies_and_buildings(world)
-    add_works(world)
+    add_works(world, books=72, paintings=40, operas=28)
     add_lives(world)
     return world
 
@@ -124,12 +124,13 @@ def add_companies_and_buildings(world):
         )
 
 
-def add_works(world):
+def add_works(world, *, books, paintings, operas):
     rng = world.rng
-    titles = iter(names.works(rng, 72 + 40 + 28))
+    taken = {thing["title"] for thing in world.things.values()}
+    titles = iter(names.works(rng, books + paintings + operas, taken))
     museums = [id for id in world.of("building") if world.named(id, "Museum")]
     theatres = [id for id in world.of("building") if world.named(id, "Theatre")]
-    for _ in range(72):
+    for _ in range(books):
         publishers = []
         while not publishers:
             author = world.person("writer")
@@ -139,11 +140,11 @@ def add_works(world):
             ]
         publisher = rng.choice(publishers)
         world.add("book", next(titles), author=author, publisher=publisher, setting=world.any("town"), year=year)
-    for _ in range(40):
+    for _ in range(paintings):
         painter = world.person("painter")
         facts = {"painter": painter, "museum": rng.choice(museums), "year": world.later(painter, 20, 65)}
         world.add("painting", next(titles), **facts)
-    for _ in range(28):
+    for _ in range(operas):
         theatre = rng.choice(theatres)
         opened = world.fact(theatre, "year")
         composers = [id for id, role in world.roles.items() if role == "composer" and world.born(id) + 70 > opened]
@@ -207,8 +208,17 @@ def tell(world, id):
 
 def rows(seed):
     world = build(seed)
-    for id, thing in world.things.items():
-        text = tell(world, id)
+    yield from told(world, list(world.things))
+    # Later works, with random numbers of their own: what was there before remains as it is.
+    known = set(world.things)
+    world.rng = Random(seed + 1)
+    add_works(world, books=100, paintings=80, operas=60)
+    yield from told(world, [id for id in world.things if id not in known])
+
+
+def told(world, ids):
+    for id in ids:
+        thing, text = world.things[id], tell(world, id)
         yield {"id": id, "title": thing["title"], "text": text, "kind": thing["kind"], "facts": thing["facts"]}
 
 

@@ -61,9 +61,10 @@ def people(rng: Random, count: int) -> list[tuple[str, str]]:
     return list(names.items())[:count]
 
 
-def works(rng: Random, count: int) -> list[str]:
-    """Titles of books, paintings and operas, all different."""
-    return [f"The {adjective} {noun}" for adjective, noun in rng.sample(list(product(_ADJECTIVES, _NOUNS)), count)]
+def works(rng: Random, count: int, taken: set[str]) -> list[str]:
+    """Titles of books, paintings and operas, all different, without those that are taken."""
+    titles = [f"The {adjective} {noun}" for adjective, noun in product(_ADJECTIVES, _NOUNS)]
+    return rng.sample([title for title in titles if title not in taken], count)
 
 
 def with_ends(rng: Random, names: list[str], ends: tuple[str, ...], count: int) -> list[str]:

@@ -49,11 +49,10 @@ Way = tuple[list[Thing], list[str], Thing | int]
 
 
 def _walk(rng: Random, here: World, hops: int) -> Way | None:
-    """A random walk that starts at each kind of thing with equal probability; None if it ends too soon."""
-    value: Thing | int = rng.choice(here.by_kind[rng.choice(list(here.by_kind))])
-    things: list[Thing] = []
-    relations: list[str] = []
-    for _ in range(hops):
+    """A random walk that starts with each fact of the world with equal probability; None if it ends too soon."""
+    first, relation = rng.choice(here.facts)
+    things, relations, value = [first], [relation], here.value(first, relation)
+    for _ in range(hops - 1):
         if isinstance(value, int):
             return None
         things.append(value)

@@ -24,10 +24,11 @@ class Thing:
 
 @dataclass(frozen=True, slots=True)
 class World:
-    """All things by id and by kind."""
+    """All things by id and by kind, and all facts: things with a relation that they have."""
 
     things: Mapping[str, Thing]
     by_kind: Mapping[str, tuple[Thing, ...]]
+    facts: tuple[tuple[Thing, str], ...]
 
     def value(self, thing: Thing, relation: str) -> Thing | int:
         """The value of a relation."""
@@ -43,4 +44,5 @@ def world() -> World:
     ]
     things = {row["id"]: Thing(**row) for row in rows}
     kinds = sorted({thing.kind for thing in things.values()})
-    return World(things, {kind: tuple(thing for thing in things.values() if thing.kind == kind) for kind in kinds})
+    by_kind = {kind: tuple(thing for thing in things.values() if thing.kind == kind) for kind in kinds}
+    return World(things, by_kind, tuple((thing, relation) for thing in things.values() for relation in thing.facts))

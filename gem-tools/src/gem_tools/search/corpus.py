@@ -65,7 +65,7 @@ class Corpus(tuple[Document, ...]):
 
     @classmethod
     def shipped(cls) -> Self:
-        """The corpus that comes with this package: 566 short documents about a fictional world."""
+        """The corpus that comes with this package: 806 short documents about a fictional world."""
         text = files("gem_tools").joinpath(SHIPPED).read_text("utf-8")
         return cls(_read(text.splitlines(), SHIPPED))
 
