@@ -3,6 +3,7 @@
 import base64
 import doctest
 import json
+import math
 import pickle
 import zlib
 
@@ -67,6 +68,7 @@ def test_columns_of_no_format_are_an_error_that_lists_the_formats():
     assert str(raised.value).count("\n- ") >= 12
 
 
+PLUS = SAMPLES["HumanEval+"]
 NOTHING = {
     "no tests": {"problem": "?", "tests": []},
     "an empty column": {"problem": "?", "tests": ""},
@@ -80,8 +82,35 @@ NOTHING = {
         "problem": "?",
         "tests": "import unittest\nclass T(unittest.TestCase):\n    def test(self):\n        self.assertEqual(f(1), 2)",
     },
+    "a tolerance without an end": {"problem": "?", "tests": {"inputs": ["1"], "outputs": ["2"]}, "tolerance": math.inf},
+    "a tolerance that is no number": {
+        "problem": "?",
+        "tests": {"inputs": ["1"], "outputs": ["2"]},
+        "tolerance": math.nan,
+    },
+    "an endless tolerance of pytest": {
+        "question": "?",
+        "test": "import pytest\ndef test_add():\n    assert add(1, 2) == pytest.approx(3, abs=float('inf'))",
+    },
+    "an endless tolerance of math": {"problem": "?", "tests": ["assert math.isclose(f(1), 2, rel_tol=math.inf)"]},
+    "an endless tolerance of EvalPlus": {**PLUS.row, "test": PLUS.row["test"].replace("exp, 0)", "exp, inf)")},
+    "a tolerance below nothing": {"problem": "?", "tests": ["assert f(1) == pytest.approx(2, rel=-1e-6)"]},
     "functions for pytest": {"problem": "?", "tests": "def test_add():\n    assert add(1, 2) == 3"},
 }
+
+
+def test_infinity_is_near_itself_only():
+    row = {**PLUS.row, "test": PLUS.row["test"].replace("results = [3, 0.3", "results = [3, float('inf')")}
+    assert "float('inf')" in row["test"]
+    infinite = "def add(a, b):\n    return {} if isinstance(a, float) else a + b"
+    assert [reward(row, infinite.format(said)) for said in ("float('inf')", "7.0", "-float('inf')")] == [1.0, 0.0, 0.0]
+    test = "import pytest\ndef test_f():\n    assert f(1) == pytest.approx([float('inf'), 2])"
+    returned = "def f(n): return [float('{}'), 2]"
+    assert [reward({"question": "?", "test": test}, returned.format(said)) for said in ("inf", "7", "-inf")] == [
+        1,
+        0,
+        0,
+    ]
 
 
 @pytest.mark.parametrize("name", NOTHING)

@@ -47,6 +47,8 @@ class Approx:
             return bool(found == expected)
         if math.isnan(abs(expected)):
             return nan_ok and math.isnan(abs(found))
+        if math.isinf(abs(expected)):
+            return False
         near = 0.0 if relative is None and absolute is not None else (1e-6 if relative is None else relative)
         return bool(abs(found - expected) <= max(near * abs(expected), 1e-12 if absolute is None else absolute))
 
