@@ -107,12 +107,27 @@ def test_a_parquet_file_is_refused_by_its_size_before_compression_and_by_its_row
     for path in (large, many):
         with pytest.raises(ConfigError, match="bytes on the disk, and would be at least"):
             check_size(path)
+    zeros = pyarrow.array([0] * 100_000)
+    parquet.write_table(pyarrow.table({f"c{number}": zeros for number in range(300)}), many)
+    fixed = {"a": pyarrow.array([b"a" * 10**5] * 2000, pyarrow.binary(10**5)), "n": range(2000)}
+    parquet.write_table(pyarrow.table(fixed), large, compression="zstd")
+    for path in (large, many):
+        with pytest.raises(ConfigError, match=r"would be at least 2[04]0,\d"):
+            check_size(path)
     numbers = list(range(1000))
     long = pyarrow.array(["a" * 10**6]).dictionary_encode().take(pyarrow.array([0] * 1000))
     nested = pyarrow.array([{"b": "a" * 10**6}]).take(pyarrow.array([0] * 200))
-    for rows in (long, long.dictionary_decode(), nested):
+    listed = pyarrow.ListArray.from_arrays(pyarrow.array(range(201)), ["a" * 10**6] * 200)
+    for rows in (long, long.dictionary_decode(), nested, listed):
         parquet.write_table(pyarrow.table({"a": rows, "n": numbers[: len(rows)]}), large, compression="zstd")
         with pytest.raises(ConfigError, match="bytes on the disk, and would be at least"):
             check_size(large)
-    parquet.write_table(pyarrow.table({"a": [str(number) for number in numbers], "n": [[1, 2]] * 1000}), large)
+    maps = pyarrow.array([[("k", f"{number}" * 1000)] for number in numbers], pyarrow.map_("string", "string"))
+    deep = pyarrow.array([[[{"b": f"{number}"}], []] for number in numbers])
+    right = {"a": [str(number) for number in numbers], "n": [[1, 2]] * 1000, "m": maps, "d": deep, "e": [None] * 1000}
+    parquet.write_table(pyarrow.table(right), large, compression="zstd")
     check_size(large)
+    repeated = pyarrow.array([[("k", "a" * 10**6)]] * 200, pyarrow.map_("string", "string"))
+    parquet.write_table(pyarrow.table({"m": repeated, "n": numbers[:200]}), large, compression="zstd")
+    with pytest.raises(ConfigError, match="would be at least"):
+        check_size(large)

@@ -5,10 +5,9 @@ These are holes, gzip, Parquet, and the YAML in the README of a copy of a reposi
 
 import errno
 import gzip
-import itertools
 import json
 import os
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from functools import partial
 from pathlib import Path
 from typing import Any, cast
@@ -49,7 +48,7 @@ def check_size(path: Path) -> None:
             with gzip.open(file) as unpacked:
                 size = _unpacked(unpacked, most)
         elif size <= most and path.suffix == ".parquet":
-            size, rows, columns = _of_parquet(path, most)
+            size, rows, columns = _of_parquet(path, most, stored)
         elif size <= most and path.suffix == ".csv":
             columns = next(lines_of(file), b"").count(b",")
     if columns > MOST_COLUMNS:
@@ -75,53 +74,55 @@ def _unpacked(file: gzip.GzipFile, most: int) -> int:
     return size
 
 
-def _of_parquet(path: Path, most: int) -> tuple[int, int, int]:
+_WIDTHS = {"BOOLEAN": 1, "INT32": 4, "INT64": 8, "INT96": 12, "FLOAT": 4, "DOUBLE": 8, "BYTE_ARRAY": 4}
+"""Bytes of a value in memory; of a text without its content."""
+
+
+def _of_parquet(path: Path, most: int, stored: int) -> tuple[int, int, int]:
     """The bytes of a Parquet file in memory, its values in a column and its columns.
 
-    A text that is repeated is in the file once, so texts are counted with their repetitions, until there are more than
-    `most` bytes.
+    Values that are repeated are in the file once. They are counted by its metadata, and texts with their repetitions,
+    until there are more than `most` bytes, unless the metadata say that there are, or more values than bytes `stored`.
     """
     from pyarrow.parquet import ParquetFile  # pyright: ignore[reportMissingTypeStubs]
 
     parquet: Any = ParquetFile
     with parquet(path) as opened:
-        metadata, schema = opened.metadata, opened.schema_arrow
-    groups = [metadata.row_group(group) for group in range(metadata.num_row_groups)]
-    columns = range(metadata.num_columns)
-    size = sum(group.total_byte_size for group in groups)
-    rows = max((sum(group.column(column).num_values for group in groups) for column in columns), default=0)
-    if size <= most and len(columns) <= MOST_COLUMNS:
-        texts = [each.name for each in schema if _is_text(each.type)]
-        nested = [each.name for each in schema if each.type.num_fields]
+        metadata, schema = opened.metadata, opened.schema
+    groups: list[Any] = [metadata.row_group(group) for group in range(metadata.num_row_groups)]
+    columns: list[Any] = [schema.column(column) for column in range(metadata.num_columns)]
+    if len(columns) > MOST_COLUMNS:
+        return 0, 0, len(columns)
+    counts: list[int] = [sum(group.column(column).num_values for group in groups) for column in range(len(columns))]
+    widths: list[int] = [_WIDTHS.get(each.physical_type) or each.length for each in columns]
+    values = sum(count * width for count, width in zip(counts, widths, strict=True))
+    encoded: list[int] = [group.total_byte_size for group in groups]
+    size = max(values, sum(encoded))
+    rows = max(counts, default=0)
+    texts = [each.path for each in columns if each.physical_type == "BYTE_ARRAY"]
+    if size <= most and rows <= stored and texts:
         with parquet(path, read_dictionary=texts) as opened:
-            unpacked = 0
-            for batch in itertools.chain(_batches(opened, texts, 256), _batches(opened, nested, 16)):
-                unpacked += sum(map(_bytes_of, batch.columns))
-                if unpacked > most:
+            for batch in opened.iter_batches(256, columns=texts):
+                values += sum(map(_bytes_of, batch.columns))
+                if values > most:
                     break
-        size = max(size, unpacked)
-    return size, rows, len(columns)
-
-
-def _batches(file: Any, columns: list[str], rows: int) -> Iterable[Any]:
-    return file.iter_batches(rows, columns=columns) if columns else ()
-
-
-def _is_text(type: Any) -> bool:
-    from pyarrow import types  # pyright: ignore[reportMissingTypeStubs]
-
-    of: Any = types
-    found = type.value_type if of.is_dictionary(type) else type
-    return any(test(found) for test in (of.is_string, of.is_large_string, of.is_binary, of.is_large_binary))
+    return max(size, values), rows, len(columns)
 
 
 def _bytes_of(column: Any) -> int:
+    """The bytes of the texts in a column, however deep they are."""
     from pyarrow import compute  # pyright: ignore[reportMissingTypeStubs]
 
     of: Any = compute
-    if not hasattr(column, "dictionary"):
+    if hasattr(column, "dictionary"):
+        return of.sum(of.take(of.binary_length(column.dictionary), column.indices)).as_py() or 0
+    if not column.type.num_fields:
         return column.nbytes
-    return of.sum(of.take(of.binary_length(column.dictionary), column.indices)).as_py() or 0
+    if hasattr(column, "items"):  # a map, whose keys and items do not know of which part of them it is
+        begins, ends = column.offsets[0].as_py(), column.offsets[-1].as_py()
+        return sum(_bytes_of(each.slice(begins, ends - begins)) for each in (column.keys, column.items))
+    inner: Any = column.flatten()
+    return sum(map(_bytes_of, cast("list[Any]", inner))) if isinstance(inner, list) else _bytes_of(inner)
 
 
 def check_readme(folder: Path) -> None:
