@@ -5,6 +5,7 @@ import doctest
 import json
 import math
 import pickle
+import tracemalloc
 import zlib
 
 import pytest
@@ -14,6 +15,7 @@ from format_texts import CHECK
 from gem.data import literals
 from gem.errors import ConfigError, Fault
 from gem_envs_code.formats import columns
+from gem_envs_code.formats.livecodebench import unpacked
 from gem_envs_code.formats.table import task_of
 from gem_envs_code.grader import block
 from gem_envs_code.questions import CodeQuestion
@@ -135,6 +137,33 @@ def test_a_row_that_cannot_be_judged_is_a_fault_that_says_why(name):
         CodeQuestion([row]).reset(seed=0)
 
 
+MALFORMED = {
+    "tests that are a number": ("MBPP", "test_list", 7),
+    "solutions that are no records": ("CodeContests", "solutions", ["x"]),
+    "columns that are not equally long": ("CodeContests", "solutions", {"language": [3], "solution": []}),
+    "examples without an input": ("open-r1's Codeforces", "examples", [{"output": "1"}]),
+    "test_info that is a text": ("KodCode", "test_info", ["x"]),
+    "messages without a role": ("verl", "prompt", [{"content": "?"}]),
+    "an output that is missing": ("GEM: inputs and outputs", "tests", {"inputs": ["1"], "outputs": [None]}),
+    "a function that is a number": ("GEM: calls", "tests", {"fn_name": 7, "inputs": [[1]], "outputs": [2]}),
+    "arguments that are a mapping": ("GEM: calls", "tests", {"fn_name": "f", "inputs": [{"a": 1}], "outputs": [2]}),
+    "a tolerance in words": ("GEM: calls", "tolerance", "small"),
+}
+
+
+@pytest.mark.parametrize("name", MALFORMED)
+def test_a_malformed_row_is_a_fault_that_names_it_and_the_column(name):
+    sample, column, value = MALFORMED[name]
+    rows = [SAMPLES[sample].row, {**SAMPLES[sample].row, column: value}]
+    with pytest.raises(Fault, match=rf"row 1\b.*(\b{column}\b|tests of an unknown form)"):
+        CodeQuestion(rows).reset(seed=0, options={"index": 1})
+
+
+def test_a_tolerance_may_be_text_and_an_input_empty():
+    row = {"problem": "?", "tests": {"inputs": [None], "outputs": ["1.0"]}, "tolerance": "0.1"}
+    assert [reward(row, f"import sys\nprint(1.05 + len(sys.stdin.read()) + {more})") for more in (0, 0.1)] == [1.0, 0.0]
+
+
 class Hostile:
     """Pickled, a call of a function."""
 
@@ -153,6 +182,30 @@ def test_a_hostile_pickle_runs_nothing(protocol, tmp_path):
         with pytest.raises(Fault, match=r"packed tests that cannot be read .*not plain data"):
             CodeQuestion([{**LIVE, "private_test_cases": column}]).reset(seed=0)
     assert not any(mark.exists() for mark in marks)
+
+
+def test_a_pickle_of_nine_bytes_takes_no_memory():
+    memo = b"X\x00\x00\x00\x00r\xff\xff\xff\x03."
+    assert pickle.loads(memo) == ""
+    column = base64.b64encode(zlib.compress(memo)).decode()
+    tracemalloc.start()
+    unpacked(column)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 2**20
+
+
+@pytest.mark.parametrize("tests", [[{"input": "2", "output": "4"}], 7, b"[]", {"inputs": []}])
+def test_packed_tests_are_a_text(tests):
+    column = base64.b64encode(zlib.compress(pickle.dumps(tests))).decode()
+    with pytest.raises(Fault, match="not plain data: a text"):
+        unpacked(column)
+
+
+@pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
+@pytest.mark.parametrize("text", ["[]", "[1, '\\n é \U0001f600']" * 10_000], ids=["short", "long"])
+def test_a_text_is_unpacked_from_every_protocol(protocol, text):
+    assert unpacked(base64.b64encode(zlib.compress(pickle.dumps(text, protocol))).decode()) == text
 
 
 @pytest.mark.parametrize("column", ["no base64!", base64.b64encode(b"no zlib").decode(), "eJwr"])

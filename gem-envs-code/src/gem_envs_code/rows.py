@@ -77,13 +77,23 @@ def _called(test: Mapping[str, Any], function: str | None) -> str | None:
 
 
 def _call(test: Mapping[str, Any]) -> CallTest:
-    call = CallTest(test["function"], tuple(test["arguments"]), test["result"], test.get("keywords") or {})
+    function, arguments = _named(test["function"], test["arguments"])
+    call = CallTest(function, arguments, test["result"], test.get("keywords") or {})
     return replace(call, same=test["same"]) if test.get("same") else call
+
+
+def _named(function: Any, arguments: Any) -> tuple[str, tuple[Any, ...]]:
+    """The name of a function, and its arguments."""
+    if not isinstance(function, str) or not isinstance(arguments, list | tuple):
+        raise TypeError("a call has the name of a function and a list of arguments")
+    return function, tuple(cast("Sequence[Any]", arguments))
 
 
 def _pairs(pairs: Sequence[tuple[Any, Any]], functions: Sequence[str | None]) -> Sequence[Test]:
     # TACO and APPS put results into a list, but not everywhere.
     or_first = all(isinstance(output, list) and len(cast("list[Any]", output)) == 1 for _, output in pairs)
+    if any(output is None for (_, output), function in zip(pairs, functions, strict=True) if not function):
+        raise TypeError("an output is missing")
     return [
         _function_test(function, given, output, or_first) if function else StdinTest(_text(given), _text(output))
         for (given, output), function in zip(pairs, functions, strict=True)
@@ -94,9 +104,11 @@ def _function_test(function: str, given: Any, output: Any, or_first: bool) -> Ca
     if isinstance(given, str):  # as in LiveCodeBench: the JSON of an argument on each line, and the JSON of the result
         arguments = tuple(loads(line) for line in given.splitlines() if line.strip())
         return CallTest(function, arguments, loads(output) if isinstance(output, str) else output)
-    return CallTest(function, tuple(given), output, or_first=or_first)
+    return CallTest(*_named(function, given), output, or_first=or_first)
 
 
 def _text(given: Any) -> str:
     """The text of an input or output: given as such, or as a list of its lines."""
+    if given is None:
+        return ""
     return "".join(f"{line}\n" for line in cast("list[Any]", given)) if isinstance(given, list) else str(given)

@@ -16,6 +16,6 @@ def general(row: Row) -> Task:
         with_start(row, text(row, *STATEMENTS)),
         read_tests(column, entry(row, "metadata", "func_name")),
         solution(row.get("solution") or row.get("solutions"), row.get("language") or "python"),
-        checker=row.get("checker") or "words",
-        tolerance=row.get("tolerance") or 0.0,
+        checker=text(row, "checker") or "words",
+        tolerance=float(row.get("tolerance") or 0.0),
     )

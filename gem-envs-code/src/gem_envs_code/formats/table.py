@@ -1,9 +1,9 @@
 """All formats of rows. A row is recognised by its columns."""
 
-from collections.abc import Callable
-from typing import NamedTuple
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NamedTuple
 
-from gem.errors import ConfigError
+from gem.errors import ConfigError, Fault
 from gem_envs_code.emptiness import refuse_empty
 from gem_envs_code.formats.assertions import big_code_bench, human_eval, mbpp
 from gem_envs_code.formats.columns import Row
@@ -32,6 +32,26 @@ class Format(NamedTuple):
         return f"{self.names} ({', '.join(' or '.join(names) for names in self.columns)})"
 
 
+class _Noting(Mapping[str, Any]):
+    """A row that notes which of its columns was read last."""
+
+    def __init__(self, row: Row) -> None:
+        self.row = row
+        self.last = ""
+
+    def __getitem__(self, column: str) -> Any:
+        if column in self.row:
+            self.last = column
+        return self.row[column]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.row)
+
+    def __len__(self) -> int:
+        return len(self.row)
+
+
+_MALFORMED = (TypeError, ValueError, LookupError, AttributeError, RecursionError)
 _PROMPTS = ("prompt", "question", "problem_description")
 FORMATS = (
     Format("LiveCodeBench", (("question_content",), ("public_test_cases", "private_test_cases")), livecodebench),
@@ -60,11 +80,18 @@ def task_of(row: Row) -> Task:
 
     Raises:
         ConfigError: its columns are those of no format.
-        Fault: its tests cannot be read, or check nothing.
+        Fault: a column cannot be read, or its tests check nothing.
     """
     for form in FORMATS:
         if form.has(row):
-            task = form.read(row)
+            noting = _Noting(row)
+            try:
+                task = form.read(noting)
+            except _MALFORMED as error:
+                raise Fault(
+                    f"the column {noting.last} is not as {form.names} have it ({type(error).__name__}: {error}): "
+                    f"{row.get(noting.last)!r:.200}"
+                ) from error
             refuse_empty(task)
             return task
     known = "\n".join(f"- {form}" for form in FORMATS)
