@@ -2,14 +2,20 @@
 
 import json
 import os
+import re
+import signal
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
 import gem
+from gem.cli import slow_packs
+from gem.cli.main import main
+from gem.packs import registry
 
 HOOK = "import gem\n\nGEM_API = 1\n\n\n@gem.hookimpl\n"
 DIAGNOSTIC = HOOK + "def gem_diagnostics():\n    return {'broken': 'broken_pack:diagnose'}\n\n\ndef diagnose():\n    "
@@ -107,6 +113,37 @@ def test_a_pack_that_sleeps_on_import_and_a_diagnostic_that_sleeps_are_not_check
     assert row["reason"].endswith("could be imported (--seconds gives more): the policy 'a' and 1 more")
     assert (found["status"], found["ok"]) == ("not checked", False)
     assert found["details"] == ["it had not ended by then"]
+
+
+@pytest.mark.parametrize(
+    "module", ["import time; time.sleep(1000)", HOOK + "def gem_envs():\n    while True:\n        pass\n"]
+)
+def test_a_pack_that_never_ends_to_load_is_named_by_doctor_in_its_time(tmp_path: Path, module: str) -> None:
+    pack(tmp_path, module)
+    done = gemx(tmp_path, "doctor", "--seconds", "2", "--json")
+    [row] = [row for row in json.loads(done.stdout)["packs"] if row["pack"] == "broken-pack"]
+
+    assert (done.returncode, row["state"]) == (1, "failed")
+    assert re.search(r"TimeoutError: it had not ended after 1\.\d s \(--seconds gives more\)$", row["reason"])
+
+
+def test_a_command_names_the_pack_that_it_waits_for_and_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pack(tmp_path, "import time; time.sleep(1); raise SystemExit")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setenv("GEM_PACKS", "broken-pack")
+    monkeypatch.setattr(registry, "_registry", registry.Registry())
+    monkeypatch.setattr(slow_packs, "SLOW", 0.2)
+    handler, (left, _) = signal.getsignal(signal.SIGALRM), signal.getitimer(signal.ITIMER_REAL)
+    done = CliRunner().invoke(main, ["list"])
+
+    without = "GEM_DISABLE_PACKS=broken-pack leaves it out"
+    assert done.stderr.splitlines()[0] == f"still loading the pack broken-pack (broken_pack) after 0.2 s; {without}"
+    assert (done.exit_code, "core:Echo-v0" in done.stdout) == (0, True)
+    # An alarm of others, such as that of pytest's time limit, still stands.
+    assert signal.getsignal(signal.SIGALRM) == handler
+    assert (signal.getitimer(signal.ITIMER_REAL)[0] > 0) == (left > 0)
 
 
 @pytest.mark.parametrize("name", DIAGNOSTICS)

@@ -3,6 +3,7 @@
 import platform
 import time
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import click
@@ -15,6 +16,7 @@ from gem.cli.entry_points import Offer, offers
 from gem.cli.isolated import Answer, IsolatedCalls
 from gem.cli.options import as_json
 from gem.cli.output import console, echo, listing, print_json, stray_prints_to_stderr
+from gem.cli.slow_packs import ended
 from gem.cli.tampering import Tampering
 from gem.packs.discovery import KNOWN_PACKS, Pack, how_to_install, missing_owners
 from gem.packs.hookspecs import Diagnostic
@@ -45,6 +47,7 @@ def doctor(ctx: click.Context, seconds: float, as_json: bool) -> None:
     time. `gemx --debug doctor` shows the tracebacks.
     """
     until = time.monotonic() + seconds
+    registry().loading = partial(ended, until)
     with stray_prints_to_stderr():
         packs = registry().load()
         given = [offers(pack) for pack in packs]

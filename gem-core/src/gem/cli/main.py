@@ -11,6 +11,7 @@ import click
 from gem import __version__
 from gem.cli.error_output import FAILED, INTERRUPTED, error_line, flush_stdout, report_errors
 from gem.cli.output import JsonOutput, echo, printable
+from gem.cli.slow_packs import named
 from gem.errors import GemError, PackError, UnknownId, did_you_mean
 from gem.packs.discovery import CORE, Pack, how_to_install
 from gem.packs.hookspecs import CommandSpec
@@ -77,6 +78,7 @@ class Commands(click.Group):
     ) -> NoReturn:
         given = sys.argv[1:] if args is None else list(args)
         output = JsonOutput("--json" in given)
+        registry().loading = named
         try:
             status = super().main(given, prog_name, *arguments, standalone_mode=False, obj=output, **extra)
         except click.ClickException as error:

@@ -7,7 +7,8 @@ commands, tools, wrappers, policies or algorithms, all earlier packs are loaded,
 import importlib.util
 import itertools
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Literal, NamedTuple
 
 from gem.core import Env
@@ -42,6 +43,8 @@ class Registry:
         self._packs = None if packs is None else list(packs)
         self._entries: dict[str, RegistryEntry] = {}
         self._owners: dict[Claim, str] = {}
+        self.loading: Callable[[Pack], AbstractContextManager[object]] = lambda pack: nullcontext()
+        """What each pack is loaded in, such as a watch over the time that it takes."""
 
     @property
     def packs(self) -> list[Pack]:
@@ -62,7 +65,8 @@ class Registry:
     def _load(self, pack: Pack) -> None:
         if pack.state != "found":
             return
-        discovery.load(pack)
+        with self.loading(pack):
+            discovery.load(pack)
         # The owner of a name must not depend on the order of requests: earlier packs that may claim it come first.
         shared = {each.namespace for each in (*pack.envs, *pack.sources)}
         names = any(kind not in _OWN_NAMESPACE for kind, _ in _claims(pack))
