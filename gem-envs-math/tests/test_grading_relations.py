@@ -58,6 +58,10 @@ CHOSEN = r"""(B) 12|B. 12|(B) The cat sat|B: Paris|(B) False|B) 5 cm|(B) x = 3, 
 (B) A triangle|letter b|The letter B|the answer (B)|Letter (b)|B. Paris, the capital of France."""
 
 
+def cells(table):
+    return [cell.split(" @ ") for line in table.strip().split("\n") for cell in line.split("    ")]
+
+
 def pairs(table):
     words = table.split()
     return [
@@ -72,11 +76,14 @@ def accepted(table):
 
 
 SAME_SETS = r"""
-|x|<2 @ -2<x<2    |x|<2 @ (-2,2)    |x|>2 @ x<-2 or x>2    |x-1|\le 3 @ [-2,4]
-|x|\ne 2 @ x\ne 2 and x\ne -2    |2x-1|\ge 3 @ (-\infty,-1]\cup[2,\infty)    1<|x|<2 @ (-2,-1)\cup(1,2)
-|x|<\sqrt2 @ (-\sqrt2,\sqrt2)    |x|\le 0 @ x\in\{0\}    |\frac{3-x}{2}|<1 @ 1<x<5    3-2x<7 @ (-2,\infty)
--3<1-2x\le 5 @ [-2,2)    x<1, x>1 @ x\ne 1    2x<1 or 3x\ge 6 @ x<1/2 or x\ge 2    x<1 and x>2 @ x>2 and x<1
-2>|x-3| @ 1<x<5    \{\} @ \emptyset
+|x|<2 @ -2<x<2    |x|>2 @ x<-2 or x>2    |x|\ne 2 @ x\ne 2 and x\ne -2    |\frac{3-x}{2}|<1 @ 1<x<5
+x<1, x>1 @ x\ne 1    2x<1 or 3x\ge 6 @ x<1/2 or x\ge 2    x<1 and x>2 @ x>2 and x<1    2>|x-3| @ 1<x<5
+\{\} @ \emptyset
+"""
+SOLUTIONS = r"""
+|x|<2 @ (-2,2)    |x-1|\le 3 @ [-2,4]    |2x-1|\ge 3 @ (-\infty,-1]\cup[2,\infty)
+1<|x|<2 @ (-2,-1)\cup(1,2)    |x|<\sqrt2 @ (-\sqrt2,\sqrt2)    |x|\le 0 @ x\in\{0\}    3-2x<7 @ (-2,\infty)
+-3<1-2x\le 5 @ [-2,2)
 """
 OTHER_SETS = r"""
 x>2 and x<1 @ x>5 and x<4    x>2 and x<1 @ \emptyset    (1,2)\cap(3,4) @ (5,6)\cap(7,8)    |x|<2 @ -2<x\le 2
@@ -87,8 +94,13 @@ x>2 and x<1 @ x>5 and x<4    x>2 and x<1 @ \emptyset    (1,2)\cap(3,4) @ (5,6)\c
 
 def test_sets_of_real_numbers_are_equal_in_any_form_but_not_because_both_are_empty():
     for table, right in ((SAME_SETS, True), (OTHER_SETS, False)):
-        rows = [cell.split(" @ ") for line in table.strip().split("\n") for cell in line.split("    ")]
-        assert not [row for row in rows if grade(*row).right != right or grade(*row[::-1]).right != right]
+        assert not [row for row in cells(table) if grade(*row).right != right or grade(*row[::-1]).right != right]
+
+
+def test_a_condition_that_is_not_solved_is_no_answer_where_the_gold_is_an_interval():
+    for condition, solution in cells(SOLUTIONS):
+        assert grade(solution, condition).right
+        assert not grade(condition, solution).right
 
 
 def test_equations_that_are_never_or_always_true_are_not_equal_for_that():

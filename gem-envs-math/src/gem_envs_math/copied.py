@@ -73,7 +73,7 @@ def _is_copy(ours: _Formula, formula: _Formula, rights: list[_Formula]) -> bool:
     if not ours.forms:
         left = set(_TO_CARRY_OUT.findall(ours.text)) & set(_TO_CARRY_OUT.findall(formula.text))
         return bool(left.difference(*(_TO_CARRY_OUT.findall(right.text) for right in rights)))
-    if _same(ours, formula, 1) and not any(_same(ours, right, 1) for right in rights):
+    if any(_same(ours, formula, which) and not any(_same(ours, right, which) for right in rights) for which in (1, 2)):
         return True
     if not _contains(ours, formula) or any(_contains(right, formula) for right in rights):
         return False

@@ -8,7 +8,7 @@ from gem_envs_math.grading.asked import NOTHING, Asked
 from gem_envs_math.grading.matrices import matrix_of, vector_of
 from gem_envs_math.grading.named import in_order_of, is_calculation, is_name, is_named, same_name
 from gem_envs_math.grading.nodes import Node, is_value, names, number
-from gem_envs_math.grading.real_sets import is_backwards, real_set
+from gem_envs_math.grading.real_sets import is_backwards, is_solved, real_set
 from gem_envs_math.grading.relations import same_equation, same_inequality
 
 _DEGREE, _RADIAN = "degree^1", "radian^1"
@@ -202,6 +202,8 @@ class Comparison:
         if is_backwards(gold) or is_backwards(answer):  # (3, 2) is a point, and not the empty set
             return self._by("kind", False)
         ours, theirs = real_set(gold), real_set(answer)
+        if not _has_inequality(gold) and not is_solved(answer):  # 2x > 6 is still to be solved
+            return self._by("set", False)
         if ours and theirs and not any(ours.inside) and not any(theirs.inside):  # both empty says nothing
             parts = [_items(each) for each in (gold, answer)]
             return self._by("set", gold.op == answer.op == "several" and self._any_order(*parts))

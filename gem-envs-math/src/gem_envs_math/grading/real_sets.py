@@ -44,6 +44,13 @@ def real_set(node: Node) -> RealSet | None:
     return None
 
 
+def is_solved(node: Node) -> bool:
+    """Tell whether all conditions are on a variable itself, as in `x < 3`, and not on `2x` or `|x|`."""
+    if node.op == "relation":
+        return all(part.op == "name" or not names(part) for part in node.args)
+    return all(map(is_solved, node.args))
+
+
 def is_backwards(node: Node) -> bool:
     """Tell whether `node` has the form of an interval and is empty, so that it is a point such as (3, 2)."""
     interval = _interval(node) if node.op == "sequence" and len(node.args) == 2 else None

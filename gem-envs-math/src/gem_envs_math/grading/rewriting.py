@@ -3,7 +3,8 @@ r"""Forms of a formula that are the same for all its trivial rewritings.
 `shallow` sees through the order of sums and products, brackets, signs, and 0, 1 and the power 1 where they change
 nothing: `1\cdot(x^2-1)+0` is $x^2-1$. `deep` also works out numbers and collects equal terms and factors:
 `\sqrt{16\cdot 3}` and `48^{1/2}` are $\sqrt{48}$, and `(x+1)(x+1)` is $(x+1)^2$. Neither expands, factorises or takes
-roots, so that the form before a task and the one after it are different, unless the task is arithmetic.
+roots, so that the form before a task and the one after it are different, unless the task is arithmetic. Both move terms
+to the other side of an equation; `written`, which is else as `shallow`, does not, because that may be the task.
 """
 
 from collections import Counter
@@ -23,15 +24,17 @@ _TURNED = {">": "<", ">=": "<="}
 
 
 class Forms(NamedTuple):
-    """The two forms of one formula."""
+    """The forms of one formula."""
 
+    written: Form
     shallow: Form
     deep: Form
 
 
 def forms(node: Node) -> Forms:
-    """Both forms."""
-    return Forms(_form(node, deep=False), _form(node, deep=True))
+    """All three forms."""
+    shallow = _form(node, deep=False)
+    return Forms(_sides(node) if shallow[0] == "relation" else shallow, shallow, _form(node, deep=True))
 
 
 def contains(whole: Form, part: Form) -> bool:
@@ -71,6 +74,14 @@ def _form(node: Node, *, deep: bool) -> Form:
     if op in ("several", "set") or (op == "call" and node.name in _SYMMETRIC):
         inner = _sorted(inner)
     return op, node.name, node.value, inner
+
+
+def _sides(node: Node) -> Form:
+    signs = node.name.split()
+    sides = tuple(_form(part, deep=False) for part in node.args)
+    if all(sign in _TURNED for sign in signs):
+        return "sides", tuple(_TURNED[sign] for sign in reversed(signs)), sides[::-1]
+    return "sides", tuple(signs), _sorted(sides) if node.name == "=" else sides
 
 
 def _exact(node: Node) -> Fraction | None:
