@@ -2,7 +2,7 @@
 
 import pytest
 
-from gem.errors import Fault
+from gem.errors import ConfigError, Fault
 from gem_envs_code.questions import CodeQuestion
 
 STDIN = {"problem": "Double n.", "tests": {"inputs": ["1", "2", "3"], "outputs": ["2", "4", "6"]}}
@@ -26,6 +26,60 @@ def test_a_right_program_earns_1_and_a_wrong_one_0(row):
     kind = "a failed assertion" if row is ASSERTED else kind["Double n."]
     assert wrong[:2] == (f"Your program failed test 2 of {total}: {kind}.", 0.0)
     assert wrong.info == {"success": False}
+
+
+NUMPY = {
+    "printed": (STDIN, "import numpy as np\nprint(np.sum([int(input())] * 2))"),
+    "returned": (CALLS, "import numpy as np\ndef f(n): return np.array([n, n]).sum()"),
+    "asserted": (ASSERTED, "import numpy as np\ndef f(n): return np.int64(2) * n"),
+    "an array": (
+        {
+            "problem": "?",
+            "tests": [
+                "import numpy as np\nx = np.ones((2, 3))\nfound = f(x)\nassert found.shape == (2, 3)\n"
+                "assert np.allclose(found, 2 * x) and found.dtype == x.dtype\nassert (f(2) == 4).all()"
+            ],
+        },
+        "def f(x): return x * 2 if not isinstance(x, int) else x * numpy.array([2, 2])\nimport numpy",
+    ),
+    "random": (
+        {"problem": "?", "tests": ["x = f(0)\nassert str(x)[0] == '0'\nassert f(x) == x"]},
+        "import numpy\nx = float(numpy.random.rand())\ndef f(n): return n or x",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", NUMPY)
+def test_programs_import_numpy_where_it_is_one_of_the_modules(name):
+    row, program = NUMPY[name]
+    assert step(row, program, modules=["numpy"]).reward == 1.0
+    wrong = program.replace("print(", "print(1 + ").replace("return ", "return 1 + ") if name != "random" else "pass"
+    assert step(row, wrong, modules=["numpy"]).reward == 0.0
+    if name == "an array":
+        with pytest.raises(Fault, match="No module named 'numpy', unless the environment gets it"):
+            step(row, program)
+    else:
+        assert step(row, program).reward == 0.0
+
+
+def test_an_array_is_no_list_and_equals_what_it_is_only():
+    row = {"problem": "?", "tests": ["import numpy as np\nassert (f(1) == np.array([1, 2])).all()"]}
+    equal = "class A:\n    def __eq__(self, other): return self\n    def all(self): return True\n"
+    for returned, reward in (("np.array([1, 2])", 1.0), ("np.array([1, 3])", 0.0), ("A()", 0.0)):
+        program = f"import numpy as np\n{equal}\ndef f(n): return {returned}"
+        assert step(row, program, modules=["numpy"]).reward == reward
+    assert step(CALLS, "import numpy as np\ndef f(n): return np.array([2 * n])", modules=["numpy"]).reward == 0.0
+
+
+def test_the_modules_are_in_the_instruction_and_have_to_be_there():
+    question, _ = CodeQuestion([STDIN], modules=["numpy"]).reset(seed=0)
+    assert "The standard library and numpy are there, and nothing else." in question
+    assert "The standard library is there, and nothing else." in CodeQuestion([STDIN]).reset(seed=0)[0]
+    for modules, message in (("numpy", "is a list"), (["no_such_module"], "pip install no_such_module")):
+        with pytest.raises(ConfigError, match=message):
+            CodeQuestion([STDIN], modules=modules)
+    with pytest.raises(ConfigError, match="in Python"):
+        CodeQuestion([STDIN], modules=["numpy"], language="javascript")
 
 
 def test_partial_credit_is_the_share_of_tests_passed():

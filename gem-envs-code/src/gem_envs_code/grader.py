@@ -1,5 +1,7 @@
 """The grader that the environments of this pack share: from a program to a reward."""
 
+from collections.abc import Sequence
+
 import gem_sandbox
 from gem.core import Step
 from gem.errors import ConfigError, Fault
@@ -18,9 +20,11 @@ class Grader:
         partial: whether the reward is the share of tests passed; otherwise it is 1 for all of them and 0 for less, and
             the first failure decides.
         level, min_level: how to isolate programs: see `gem_envs_code.basics.Basics`.
+        modules: modules that programs can import beside the standard library, and tests with assertions too.
 
     Raises:
-        ConfigError: there is no such language or level, or the language needs a compiler that is not installed.
+        ConfigError: there is no such language or level, or the language needs a compiler that is not installed, or
+            a module is not installed.
     """
 
     def __init__(
@@ -30,15 +34,22 @@ class Grader:
         partial: bool = False,
         level: gem_sandbox.Level | None = None,
         min_level: gem_sandbox.Level = "landlock",
+        modules: Sequence[str] = (),
     ) -> None:
         self.language = find_language(language)
         self.partial = partial
+        if modules and language != "python":
+            raise ConfigError(f"modules are for programs in Python, and the language is {language!r}")
+        self.modules = modules
         self.failure: Failure | None = None
         """The first failure of the last program that was graded."""
         try:
-            self.box = gem_sandbox.default(level, min_level)
+            self.box = gem_sandbox.default(level, min_level, modules)
             tools_of(self.language.name)
-        except gem_sandbox.ConfigError as error:  # as any setting that an environment refuses
+        except (
+            gem_sandbox.ConfigError,
+            gem_sandbox.ModuleMissing,
+        ) as error:  # as any setting that an environment refuses
             raise ConfigError(str(error)) from error
 
     def grade(self, program: str, task: Task) -> Step:

@@ -1,16 +1,19 @@
 """Instructions for agents about the programs that they write."""
 
+from collections.abc import Sequence
+
 from gem_envs_code.assertions import as_call
 from gem_envs_code.languages import Language
 from gem_envs_code.tasks import AssertTest, CallTest, StdinTest, Task, Test
 
 
-def instruction_for(task: Task, language: Language) -> str:
-    """The instruction of a task."""
+def instruction_for(task: Task, language: Language, modules: Sequence[str] = ()) -> str:
+    """The instruction of a task, whose programs can import `modules` beside the standard library."""
     limits, many = task.limits, len(task.tests)
     tests = f"{many} hidden tests" if many > 1 else "a hidden test"
+    library = " and ".join(["The standard library", *modules]) + (" are there" if modules else " is there")
     return (
-        f"Write {_what(task.tests[0], language)}. The standard library is there, and nothing else. It is run on {tests}"
+        f"Write {_what(task.tests[0], language)}. {library}, and nothing else. It is run on {tests}"
         f", each with {limits.timeout:g} seconds of processor time and {limits.memory // 2**20} MB of memory.\n"
         f"{how_to_answer(language)}"
     )

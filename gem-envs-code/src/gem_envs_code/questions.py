@@ -1,6 +1,6 @@
 """Programming tasks of data sets: `code:CodeContest`, `code:Taco8k`, … or tasks of your own."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -50,6 +50,8 @@ class CodeQuestion(DatasetEnv[Task, str]):
         tolerance: how far numbers in outputs and results may be from those expected, absolutely or relatively.
         like: `"livecodebench"` judges as LiveCodeBench does: numbers in outputs are compared as decimals, results as
             Python compares them, and programs may recurse 50,000 deep. It goes without checker and tolerance.
+        modules: what programs in Python can import beside the standard library, such as `("numpy",)`; tests with
+            assertions can, too. It has to be installed, and is imported once for all programs.
         timeout: seconds of processor time for each test.
         memory: bytes of memory for each test.
         level: how to isolate programs: see `gem_envs_code.basics.Basics`.
@@ -74,6 +76,7 @@ class CodeQuestion(DatasetEnv[Task, str]):
         checker: str | None = None,
         tolerance: float = 0.0,
         like: Literal["livecodebench"] | None = None,
+        modules: Sequence[str] = (),
         timeout: float = 4.0,
         memory: int = 512 * 2**20,
         level: gem_sandbox.Level | None = None,
@@ -101,7 +104,7 @@ class CodeQuestion(DatasetEnv[Task, str]):
             raise ConfigError(str(error)) from error
         self._explained = instruction is True
         self._checker = import_path("checker", checker) if checker and ":" in checker else checker
-        self._grader = Grader(language=language, partial=partial, level=level, min_level=min_level)
+        self._grader = Grader(language=language, partial=partial, level=level, min_level=min_level, modules=modules)
         self._task: tuple[int, Task] | None = None
 
     @property
@@ -125,7 +128,7 @@ class CodeQuestion(DatasetEnv[Task, str]):
 
     def _instructed(self, question: Observation) -> Observation:
         if self._explained:
-            self.instruction = instruction_for(self.row, self._grader.language)
+            self.instruction = instruction_for(self.row, self._grader.language, self._grader.modules)
         return super()._instructed(question)
 
     def _read(self, reply: str) -> str | None:

@@ -1,7 +1,7 @@
-"""Sandboxes shared by the whole process: one for each level that is asked for, made at its first use."""
+"""Sandboxes shared by the whole process: one for each level, with modules, that is asked for, made at its first use."""
 
 import atexit
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from gem_sandbox.box import Sandbox
@@ -11,19 +11,20 @@ from gem_sandbox.languages import Language
 from gem_sandbox.levels import Level, check_levels
 from gem_sandbox.results import Result
 
-_boxes: dict[tuple[Level | None, Level], Sandbox] = {}
+_boxes: dict[tuple[Level | None, Level, tuple[str, ...]], Sandbox] = {}
 
 
-def default(level: Level | None = None, min_level: Level = "landlock") -> Sandbox:
-    """The sandbox of this process for `level` or `min_level`; closed when the interpreter ends.
+def default(level: Level | None = None, min_level: Level = "landlock", modules: Sequence[str] = ()) -> Sandbox:
+    """The sandbox of this process for `level` or `min_level`, and `modules`; closed when the interpreter ends.
 
     Raises:
-        ConfigError: one of them is not a level.
+        ConfigError: one of them is not a level, or the modules are not a list of names.
+        ModuleMissing: a module is not installed.
     """
     check_levels(level, min_level)
-    key = level, min_level
+    key = level, min_level, tuple(modules)
     # Of two threads that make one, both take the first; the other never starts anything.
-    return _boxes.get(key) or _boxes.setdefault(key, Sandbox(level=level, min_level=min_level))
+    return _boxes.get(key) or _boxes.setdefault(key, Sandbox(modules=modules, level=level, min_level=min_level))
 
 
 def run(

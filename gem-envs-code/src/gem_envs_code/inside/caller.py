@@ -93,6 +93,8 @@ class Steps:
 
     def __init__(self, code: CodeType, seed: int) -> None:
         random.seed(seed)  # so that it draws the same numbers each time that the test is run from its beginning
+        if "numpy" in sys.modules:
+            sys.modules["numpy"].random.seed(seed)
         self.names = module(code, "main")
         self.objects: list[Any] = []
         self.numbers: dict[int, int] = {}

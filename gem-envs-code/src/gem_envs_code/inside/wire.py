@@ -1,8 +1,8 @@
 """Plain data as JSON: how arguments get to a program, and how results come back.
 
 None, bool, int, float, str and list are themselves; any other type is an object with one key, the name of the type.
-Values of the standard library, such as a fraction or a date, come as what makes them. Anything else can be a reference,
-such as `{"object": …}`.
+Values of the standard library, such as a fraction or a date, come as what makes them, and so do arrays of numpy; a
+number of numpy is one of Python. Anything else can be a reference, such as `{"object": …}`.
 """
 
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownLambdaType=false
@@ -13,6 +13,7 @@ import collections
 import datetime
 import decimal
 import fractions
+import sys
 from collections.abc import Callable
 from typing import Any, cast
 
@@ -45,7 +46,11 @@ _VALUES: dict[Any, Callable[[Any], list[Any] | None]] = {
     collections.defaultdict: lambda value: _of_factory(value),  # noqa: PLW0108
 }
 """What makes a value of each of these types; None for one that travels as a reference."""
+_NUMBER_TYPES = "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float32 float64 complex128"
+_NUMBERS = frozenset(_NUMBER_TYPES.split())
+"""Types of arrays."""
 _MADE: dict[str, Callable[..., Any]] = {
+    "ndarray": lambda items, of: _array(items, of),  # noqa: PLW0108
     **{kind.__name__: kind for kind in _VALUES},
     "dict_keys": lambda keys: dict.fromkeys(keys).keys(),
     "defaultdict": lambda name, items: collections.defaultdict(name and _FACTORIES[name], items),
@@ -67,6 +72,12 @@ def _of_factory(value: Any) -> list[Any] | None:
     made = value.default_factory
     name = getattr(made, "__name__", "")
     return [name, dict(value)] if made is None or _FACTORIES.get(name) is made else None
+
+
+def _array(items: Any, of: str) -> Any:
+    if of not in _NUMBERS or "numpy" not in sys.modules:
+        raise ValueError(f"an array of {of!r:.20}")
+    return sys.modules["numpy"].array(items, of)
 
 
 def _short(number: int) -> int:
@@ -108,6 +119,11 @@ def encode(value: Any, other: Callable[[Any], Any] = refuse, depth: int = 0) -> 
         return found
     parts = _VALUES[kind](value) if kind in _VALUES else None
     if parts is None:
+        numpy: Any = sys.modules.get("numpy")
+        if numpy is not None and isinstance(value, numpy.generic):
+            return encode(value.item(), other, depth)
+        if numpy is not None and kind is numpy.ndarray and str(value.dtype) in _NUMBERS:
+            return {"ndarray": [encode(value.tolist(), other, depth + 1), str(value.dtype)]}
         return other(value)
     return {kind.__name__: [encode(part, other, depth + 1) for part in parts]}
 
