@@ -61,6 +61,8 @@ def doctor(ctx: click.Context, seconds: float, as_json: bool) -> None:
         checked = [each.answers(until) if each else [] for each in imports]
         rows = [_row(*each, clash) for each in zip(packs, given, checked, changed, strict=True)] + _missing(packs)
         diagnostics = [(name, _diagnostic(each.answers(until))) for name, each in running]
+        for each in (*filter(None, imports), *(each for _, each in running)):  # they end at the same time
+            each.close()
     failed = [row for row in rows if row["state"] in ("failed", "faulty")]
     if as_json:
         report = {"ok": not failed, "gem": __version__, "python": platform.python_version(), "packs": rows}

@@ -32,7 +32,7 @@ class IsolatedCalls:
         self._worker = WorkerProcess("gem.cli.isolated:serve", function, arguments, stdout=STDERR)
 
     def answers(self, until: float) -> list[Answer]:
-        """Answers of those calls that have ended until then, by `time.monotonic`; the process has ended then, too.
+        """Answers of those calls that have ended until then, by `time.monotonic`; the process is killed then.
 
         A call that ends the process is the last with an answer, which says so.
         """
@@ -46,8 +46,12 @@ class IsolatedCalls:
         except Ended:
             how_it_ended.append(Answer(error=f"its process {self._worker.how_it_ended()}"))
         finally:
-            self._worker.close()
+            self._worker.kill(wait=False)
         return [json.decode(each, type=Answer) for each in received] + how_it_ended
+
+    def close(self) -> None:
+        """Wait for the end of the process."""
+        self._worker.close()
 
     def _arrived(self) -> list[bytes]:
         """Answers that were not waited for, while others were."""

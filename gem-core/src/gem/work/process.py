@@ -83,11 +83,12 @@ class WorkerProcess:
         except ChildProcessError:  # it has ended
             return False
 
-    def kill(self) -> None:
-        """End it, and its process group, at once."""
+    def kill(self, *, wait: bool = True) -> None:
+        """End it, and its process group, at once. Without `wait`, a further call waits for its end."""
         with suppress(ProcessLookupError, PermissionError):  # on macOS the latter, if the group has ended
             os.killpg(self.pid, signal.SIGKILL) if self._group else self._process.kill()
-        self._process.wait()
+        if wait:
+            self._process.wait()
 
     def close(self, seconds: float = 0.0) -> None:
         """Close the channel, and kill what has not ended after so many seconds."""
