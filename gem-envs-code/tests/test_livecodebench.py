@@ -5,6 +5,8 @@ what is here.
 """
 
 from collections import namedtuple
+from decimal import Decimal
+from fractions import Fraction
 
 import pytest
 
@@ -56,6 +58,17 @@ RESULTS = [  # returned, expected, LiveCodeBench's verdict
     ([(1, 2)], [[1, 2]], False),
     (((1, 2), (3, 4)), [[1, 2], [3, 4]], False),
     ({"a": (1, 2)}, {"a": [1, 2]}, False),
+    (Fraction(1, 2), 0.5, True),
+    (Fraction(10**30), 10**30, True),
+    ([(Fraction(1, 2)), 3], [0.5, 3], True),
+    ((Fraction(1, 2), Decimal("0.25")), [0.5, 0.25], True),
+    ({"a": Decimal("1.5")}, {"a": 1.5}, True),
+    (Decimal("2.50"), 2.5, True),
+    (Decimal("1E+2"), 100, True),
+    (Decimal("-0"), False, True),
+    (Decimal("Infinity"), float("inf"), True),
+    (type("Half", (Fraction,), {})(1, 2), 0.5, True),
+    (type("Money", (Decimal,), {})("0.5"), 0.5, True),
     ({1: 2}, {"1": 2}, False),
     ({True: 2}, {"true": 2}, False),
     ({None: 2}, {"null": 2}, False),
@@ -93,6 +106,25 @@ def test_outputs_are_compared_as_in_livecodebench_where_ours_differs(printed, ex
 def test_results_are_compared_as_in_livecodebench_where_ours_differs(returned, expected, right):
     verdicts = [same_result(encode(returned), expected, same) for same in ("livecodebench", "json")]
     assert verdicts == [right, not right]
+
+
+@pytest.mark.parametrize(
+    ("returned", "expected"),
+    [
+        (Fraction(1, 3), 1 / 3),
+        (Fraction(1, 10), 0.1),
+        (Fraction(5, 2), "5/2"),
+        (Decimal("0.1"), 0.1),
+        (Decimal("NaN"), float("nan")),
+        (Decimal("sNaN"), 1),
+        (Decimal("0"), None),
+        ([(Fraction(1, 2), 2)], [[0.5, 2]]),
+        ({Fraction(1): 2}, {"1": 2}),
+        ({Fraction(1, 2)}, [0.5]),
+    ],
+)
+def test_a_fraction_or_decimal_is_no_other_number(returned, expected):
+    assert not same_result(encode(returned), expected, "livecodebench")
 
 
 @pytest.mark.parametrize(("printed", "expected", "right"), ALIKE)

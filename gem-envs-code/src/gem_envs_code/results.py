@@ -36,7 +36,7 @@ def _same(found: Any, expected: Any, same: Same, tolerance: float) -> bool:
     own = type(expected).__name__
     if kind == "dict_keys" and not (isinstance(expected, set) and len(content[0]) == len(cast("set[Any]", expected))):
         return False
-    if kind in _EQUAL and same == "python":
+    if kind in _EQUAL and same != "json":
         value = decode(found)
         return value == expected or (isinstance(expected, int | float) and _near(value, expected, tolerance))
     if expected is None or isinstance(expected, str):

@@ -117,6 +117,8 @@ def encode(value: Any, other: Callable[[Any], Any] = refuse, depth: int = 0) -> 
     found = _plain(value, kind, other, depth, issubclass if other is refuse else _is)
     if found is not None:
         return found
+    if other is refuse:
+        kind = next((each for each in (fractions.Fraction, decimal.Decimal) if issubclass(kind, each)), kind)
     parts = _VALUES[kind](value) if kind in _VALUES else None
     if parts is None:
         numpy: Any = sys.modules.get("numpy")
