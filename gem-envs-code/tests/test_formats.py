@@ -9,7 +9,7 @@ import tracemalloc
 import zlib
 
 import pytest
-from format_rows import LIVE, SAMPLES
+from format_rows import ADD, LIVE, SAMPLES
 from format_texts import CHECK
 
 from gem.data import literals
@@ -162,6 +162,40 @@ def test_a_malformed_row_is_a_fault_that_names_it_and_the_column(name):
 def test_a_tolerance_may_be_text_and_an_input_empty():
     row = {"problem": "?", "tests": {"inputs": [None], "outputs": ["1.0"]}, "tolerance": "0.1"}
     assert [reward(row, f"import sys\nprint(1.05 + len(sys.stdin.read()) + {more})") for more in (0, 0.1)] == [1.0, 0.0]
+
+
+PROMISED = {
+    "a prompt": (
+        {**SAMPLES["HumanEval"].row, "prompt": "import numpy as np\n" + SAMPLES["HumanEval"].row["prompt"]},
+        "import numpy as np\ndef add(a, b): return np.add(a, b)",
+    ),
+    "a start": (
+        {**SAMPLES["BigCodeBench"].row, "code_prompt": "from numpy.linalg import det\ndef task_func(a, b):\n"},
+        "from numpy.linalg import det\ndef task_func(a, b): return a + b",
+    ),
+    "a test in a function": (
+        {
+            **SAMPLES["KodCode"].row,
+            "test": "import pytest\ndef test_add():\n    import numpy as np\n    assert add(1, 2) == 3",
+        },
+        ADD,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", PROMISED)
+def test_a_row_that_needs_a_module_is_a_fault_unless_it_is_one_of_the_modules(name):
+    row, program = PROMISED[name]
+    with pytest.raises(Fault, match="imports what is not here: numpy"):
+        CodeQuestion([row]).reset(seed=0)
+    env = CodeQuestion([row], modules=["numpy"])
+    env.reset(seed=0)
+    assert env.step(block(program)).reward == 1.0
+
+
+def test_a_module_that_is_tried_or_comes_with_python_is_not_needed():
+    tried = "try:\n    import numpy\nexcept ImportError:\n    numpy = None\nimport math, os.path\nassert add(1, 2) == 3"
+    assert reward({"problem": "?", "tests": tried}, ADD) == 1.0
 
 
 class Hostile:

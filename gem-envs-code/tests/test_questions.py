@@ -56,7 +56,7 @@ def test_programs_import_numpy_where_it_is_one_of_the_modules(name):
     wrong = program.replace("print(", "print(1 + ").replace("return ", "return 1 + ") if name != "random" else "pass"
     assert step(row, wrong, modules=["numpy"]).reward == 0.0
     if name == "an array":
-        with pytest.raises(Fault, match="No module named 'numpy', unless the environment gets it"):
+        with pytest.raises(Fault, match="imports what is not here: numpy"):
             step(row, program)
     else:
         assert step(row, program).reward == 0.0

@@ -17,7 +17,6 @@ LIMITS = Limits(timeout=10.0, memory=512 * 2**20, output=2**24)
 """Limits of the assertions of a test, without the program."""
 
 MOST_ROUNDS = 100
-_HINT = ", unless the environment gets it as one of its modules"
 
 Carry = Callable[[Sequence[Any]], Sequence[Any]]
 """Carries out steps in a process of the program's; returns the answers to those that it came to the end of."""
@@ -42,7 +41,7 @@ def assertions_hold(test: AssertTest, box: Sandbox, carry: Carry) -> bool | None
     for _ in range(MOST_ROUNDS):
         said = _referee({"test": code, "names": names, "known": known}, box)
         if "fault" in said:
-            raise Fault(f"{said['fault']}{_HINT if 'No module named' in said['fault'] else ''}: {code[:200]!r}")
+            raise Fault(f"{said['fault']}: {code[:200]!r}")
         if "passed" in said:
             return said["passed"]
         steps = said["ask"]

@@ -7,6 +7,7 @@ these names for everybody.
 import ast
 import builtins
 import re
+import sys
 
 _FROM = {
     "typing": "Any Callable DefaultDict Deque Dict FrozenSet Generator Iterable Iterator List Optional Sequence Set "
@@ -71,6 +72,24 @@ def free_names(tree: ast.Module) -> list[str]:
         elif isinstance(node, ast.ExceptHandler | ast.MatchAs | ast.MatchStar) and node.name:
             bound.add(node.name)
     return [] if "*" in bound else [name for name in used if name not in bound]
+
+
+def needed_modules(source: str) -> set[str]:
+    """The modules beside the standard library that code imports, up to the first dot, but for those that it tries."""
+    try:
+        waiting: list[ast.AST] = [ast.parse(source)]
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return set()  # running it will tell
+    names: list[str] = []
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.Import):
+            names += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            names.append(node.module)
+        elif not isinstance(node, ast.Try):
+            waiting += ast.iter_child_nodes(node)
+    return {name.partition(".")[0] for name in names} - sys.stdlib_module_names
 
 
 def _is_future(statement: ast.stmt) -> bool:

@@ -10,16 +10,19 @@ from gem.checks import check_int, finite
 from gem.core import Observation, Step
 from gem.data import Data
 from gem.dataset_env import DatasetEnv
-from gem.errors import ConfigError
+from gem.errors import ConfigError, Fault
 from gem.packs.importing import import_path
 from gem.turn_env import FORMAT_ERROR_REWARD
 from gem_envs_code.formats.table import task_of
 from gem_envs_code.grader import Grader, block
+from gem_envs_code.imports import needed_modules
 from gem_envs_code.instructions import instruction_for
 from gem_envs_code.livecodebench import as_program, like_livecodebench
-from gem_envs_code.tasks import Task
+from gem_envs_code.tasks import AssertTest, Task
 from gem_sandbox import Limits
 
+_BROUGHT = frozenset(["pytest"])
+"""Modules that tests bring along."""
 _WORDS = ("0", "1", "2", "3", "5", "8", "10", "YES", "NO", "none")
 
 
@@ -115,6 +118,7 @@ class CodeQuestion(DatasetEnv[Task, str]):
 
     def _row(self, values: Mapping[str, Any]) -> Task:
         task = task_of(values)
+        self._refuse_lacking(task)
         task = replace(
             task,
             checker=self._checker or task.checker,
@@ -122,6 +126,14 @@ class CodeQuestion(DatasetEnv[Task, str]):
             limits=self.limits,
         )
         return (like_livecodebench(task) if self.like else task).at_most(self.max_tests)
+
+    def _refuse_lacking(self, task: Task) -> None:
+        """Raise a `Fault` if what comes with a row imports a module that is not there: no program could pass."""
+        tests = (needed_modules(test.code) for test in task.tests if isinstance(test, AssertTest))
+        lacking = task.needs.union(*tests) - {*self._grader.modules, *_BROUGHT}
+        if lacking:
+            names = ", ".join(sorted(lacking))
+            raise Fault(f"its code imports what is not here: {names}. If it is installed, add it to `modules`")
 
     def _question(self, row: Task) -> Observation:
         return row.statement.strip()

@@ -73,6 +73,7 @@ class Task:
             program, which runs in the sandbox, finds the files `input.txt`, `printed.txt` and `expected.txt`, and ends
             with status 0 if the output is right; or a function, which runs in your own process.
         tolerance: How far numbers may be from those expected, absolutely or relatively.
+        needs: Modules beside the standard library that the beginning of a program, which the statement has, imports.
         limits: What a program may use on each test.
     """
 
@@ -83,6 +84,7 @@ class Task:
     language: str = "python"
     checker: str | Checker = "words"
     tolerance: float = 0.0
+    needs: frozenset[str] = frozenset()
     limits: Limits = LIMITS
 
     def __post_init__(self) -> None:

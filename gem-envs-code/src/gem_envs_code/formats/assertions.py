@@ -27,6 +27,7 @@ def human_eval(row: Row) -> Task:
         with_code(f"Complete the function `{entry}`.", "It begins so:", prompt),
         [_checked(_helpers(prompt, entry), test, entry)],
         Solution(prompt + body) if body else NO_SOLUTION,
+        begins=prompt,
     )
 
 
@@ -55,8 +56,11 @@ def big_code_bench(row: Row) -> Task:
     """A row of BigCodeBench: a `TestCase` of unittest about the function `task_func`."""
     test = AssertTest(_lines(text(row, "test"), "import unittest\nunittest.main()"))
     body = text(row, "canonical_solution")
-    solved = Solution(text(row, "code_prompt", "complete_prompt") + body) if body else NO_SOLUTION
-    return task(row, text(row, "instruct_prompt", "complete_prompt"), [test], solved)
+    begins = text(row, "code_prompt", "complete_prompt")
+    solved = Solution(begins + body) if body else NO_SOLUTION
+    return task(
+        row, text(row, "instruct_prompt", "complete_prompt"), [test], solved, begins=begins + (body or "    pass")
+    )
 
 
 def _checked(before: str, test: str, entry: str) -> AssertTest:

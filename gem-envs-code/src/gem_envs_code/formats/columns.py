@@ -5,6 +5,7 @@ from typing import Any, NamedTuple, cast
 
 from gem.answers.parsing import fenced_code
 from gem.data.literals import plain
+from gem_envs_code.imports import needed_modules
 from gem_envs_code.tasks import Task, Test
 
 Row = Mapping[str, Any]
@@ -66,8 +67,9 @@ def task(
     *,
     checker: str = "words",
     tolerance: float = 0.0,
+    begins: str = "",
 ) -> Task:
-    """The task of a row, which is called by its id."""
+    """The task of a row, which is called by its id; programs for it begin with the code `begins`."""
     named = next((row[name] for name in _NAMES if row.get(name) not in (None, "")), "")
     return Task(
         statement=statement,
@@ -77,6 +79,7 @@ def task(
         language=solved.language,
         checker=checker,
         tolerance=tolerance,
+        needs=frozenset(needed_modules(begins)),
     )
 
 
