@@ -13,9 +13,10 @@ _LONGEST = 20_000
 _UPRIGHT = re.compile(r"\\(?:text|textrm|mathrm|mbox|operatorname|rm)\s*\{[^{}]*\}|\\[A-Za-z]+")
 _VARIABLE = re.compile(r"(?<![A-Za-z\\])(?<!\d[ ~])(?<!\d\\[ ,;])[A-Za-z](?![A-Za-z])")
 _WORD = re.compile(
-    r"(?P<marked>\d\s*\$?\s*(?:\\[ ,;:]|~)?\s*|/\s*|\b[Hh]ow many\s+|\bin\s+(?=\w+\s*[.,;:?)]))?"
+    r"(?P<marked>\d\s*\$?\s*(?:\\[ ,;:]|~)?\s*|/\s*)?"
     r"(?P<upright>\\(?:text|textrm|mathrm|mbox|rm)\s*\{\s*)?(?P<word>[A-Za-z]+)"
 )
+_ASKED = re.compile(r"[Hhi](?:(?<=[Hh])ow many|(?<=\Wi)n)\s+(?P<letter>[A-Za-z])(?=\s*[.,;:?)]|(?<=many\W.)\s)")
 _ENGLISH = {
     "in", "unit", "units", "degree", "degrees", "bit", "bits", "mi", "pt", "person", "people", "persons",
     "piece", "dozen", "second",
@@ -59,6 +60,9 @@ def letters_of(question: str) -> Letters:
         for letter in _VARIABLE.findall(_UPRIGHT.sub(" ", formula))
     }  # fmt: skip
     units: set[str] = set()
+    for match in _ASKED.finditer(text):
+        if match["letter"] in UNITS and match["letter"] not in variables:
+            units |= UNITS[match["letter"]].powers.keys()
     for match in _WORD.finditer(text):
         word, marked = match["word"], match["marked"] or match["upright"]
         if (marked and word not in variables) or (len(word) > 1 and word not in _ENGLISH):

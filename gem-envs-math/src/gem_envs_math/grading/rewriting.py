@@ -68,9 +68,9 @@ def _form(node: Node, *, deep: bool) -> Form:
         return "number", node.value
     if deep and op == "root" and (degree := _exact(args[1])):
         return _sum(Node("pow", (args[0], number(1 / degree))), deep)
-    inner = tuple(_form(part, deep=deep) for part in args)
     if op == "relation":
-        return _relation(node, inner, deep)
+        return _relation(node, deep)
+    inner = tuple(_form(part, deep=deep) for part in args)
     if op in ("several", "set") or (op == "call" and node.name in _SYMMETRIC):
         inner = _sorted(inner)
     return op, node.name, node.value, inner
@@ -91,9 +91,9 @@ def _exact(node: Node) -> Fraction | None:
         return None
 
 
-def _relation(node: Node, inner: tuple[Form, ...], deep: bool) -> Form:
+def _relation(node: Node, deep: bool) -> Form:
     if len(node.args) != 2 or not all(map(is_value, node.args)) or node.name not in ("=", "<", "<=", ">", ">="):
-        return "relation", node.name, inner
+        return "relation", node.name, tuple(_form(part, deep=deep) for part in node.args)
     left, right = node.args
     if node.name in _TURNED:
         left, right = right, left
