@@ -8,6 +8,7 @@ from click.testing import CliRunner
 
 from gem.cli.main import main
 from gem.episode import Completion, Usage
+from gem.errors import Failure
 from gem.record import read
 from gem.rollout.policy import Policy
 from gem.testing.chat_server import chat_server
@@ -19,9 +20,11 @@ SUM = "sample_envs:Sum"
 
 
 class Server(Policy):
-    """Answers some of its requests, the oldest first: with `text(rng)`, and `usage(of its words)`, if it counts."""
+    """Answers some of its requests, the oldest first: with `text(rng)`, and `usage(of its words)`, if it counts. The
+    first ones fail."""
 
-    def __init__(self, text, usage=None, at_once=10**6):
+    def __init__(self, text, usage=None, at_once=10**6, fails=0):
+        self.fails = fails
         self.text, self.usage, self.at_once = text, usage, at_once
         self.rng = random.Random(0)
         self.asked, self.most, self.replies = [], 0, 0
@@ -36,6 +39,9 @@ class Server(Policy):
         return dict(map(self.reply, ready))
 
     def reply(self, slot):
+        self.fails -= 1
+        if self.fails >= 0:
+            return slot, Failure("it is on fire", "")
         text = self.text(self.rng)
         return slot, Completion(text, usage=self.usage and self.usage(len(text.split())))
 
@@ -48,9 +54,9 @@ def spending():
     return Server(lambda rng: "\\boxed{0}", lambda words: Usage(10, 5))
 
 
-def thousands(usage):
+def thousands(usage, fails=0):
     """Replies of 1,000 tokens, by their 4,000 characters, on average, which a game survives."""
-    return Server(lambda rng: "\\boxed{0}" + rng.randint(500, 1500) * " abc", usage, at_once=7)
+    return Server(lambda rng: "\\boxed{0}" + rng.randint(500, 1500) * " abc", usage, at_once=7, fails=fails)
 
 
 def used(found):
@@ -100,6 +106,16 @@ def test_a_budget_holds_with_many_episodes_at_once_whatever_the_server_counts(us
     assert tokens - max(0.05 * tokens, episode + reply) <= used(found) <= tokens + max(0.05 * tokens, reply)
     # What has begun is played to its end, if the budget allows one episode at all.
     assert server.replies <= turns * (found.played + 1)
+
+
+def test_requests_that_fail_say_nothing_of_what_a_reply_costs_and_do_not_keep_others_waiting_for_long():
+    options = {"episodes": 400, "num_envs": 64, "max_turns": 1, "floors": False}
+    found = evaluate(SUM, thousands(None, fails=1), **options, budget=Budget(max_tokens=30_000))
+    broken = thousands(None, fails=400)
+    lost = evaluate(SUM, broken, **options, budget=Budget(max_tokens=30_000))
+
+    assert 28_500 <= used(found) <= 31_500
+    assert (len(lost.failed), broken.most) == (400, 64)
 
 
 @pytest.mark.parametrize("tokens", [1, 40])

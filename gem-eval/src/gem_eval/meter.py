@@ -124,7 +124,8 @@ class Meter(Policy):
         share = max(self._limits, key=lambda limit: limit(self.spent))
         spent, pending = share(self.spent), len(self._asked) + len(self._waiting)
         reply = spent / max(1, self._replies)
-        careful = reply * (1 + _DOUBT / self._replies) if self._replies else math.inf
+        # While no cost is known, one request is in progress, and one more after each that failed.
+        careful = reply * (1 + _DOUBT / self._replies) if spent else 1 / (1 + self._replies)
         whole = max(reply, share(self._of_ended) / self._ended) if self._ended else _EPISODE * reply
 
         # Far from the limit: no next reply takes more than its slot's last, which is among what is spent, or `careful`.
