@@ -20,7 +20,7 @@ def test_each_that_needs_no_process_is_wrong(monkeypatch):
     monkeypatch.setattr(module, "_math_verify", lambda answer, *_: asked.append(answer) or Verdict(False, ""))
 
     for answer in HOSTILE:
-        for gold in ("9", r"\frac{9}{1}", "x^9+1", "9, 10", "(9, 10)", r"\text{nine}", "9 cm"):
+        for gold in ("9", "3:30 PM", r"\frac{9}{1}", "x^9+1", "9, 10", "(9, 10)", r"\text{nine}", "9 cm"):
             assert not grade(answer, gold).right, answer[:50]
     assert 1 <= len(set(asked)) <= 20  # the others were decided at once
 
