@@ -71,6 +71,14 @@ def test_an_array_is_no_list_and_equals_what_it_is_only():
     assert step(CALLS, "import numpy as np\ndef f(n): return np.array([2 * n])", modules=["numpy"]).reward == 0.0
 
 
+def test_what_a_program_says_of_numpys_functions_neither_wins_nor_makes_a_fault():
+    row = {"problem": "?", "tests": ["import numpy as np\nassert np.allclose(f(1), [1.0, 2.0])"]}
+    judging = "import numpy as np\nclass A:\n    def {}(self, *_, **__): return True\ndef f(n): return A()"
+    for method in ("__array_ufunc__", "__array_function__", "__array__"):
+        assert step(row, judging.format(method), modules=["numpy"]).reward == 0.0
+    assert step(row, "def f(n): return numpy.array([n, 2 * n])\nimport numpy", modules=["numpy"]).reward == 1.0
+
+
 def test_the_modules_are_in_the_instruction_and_have_to_be_there():
     question, _ = CodeQuestion([STDIN], modules=["numpy"]).reset(seed=0)
     assert "The standard library and numpy are there, and nothing else." in question

@@ -23,9 +23,9 @@ MUTABLE: tuple[Any, ...] = (list, dict, set, bytearray)
 _METHODS = "getitem setitem delitem len iter contains add iadd mul imul reversed or and sub xor"
 METHODS = frozenset(f"__{name}__" for name in _METHODS.split())
 """Special methods of mutable types, of which nothing here has the content."""
-_OWN = "eq ne lt le gt ge instancecheck subclasscheck next call"
+_OWN = "eq ne lt le gt ge instancecheck subclasscheck next call array_ufunc array_function array_wrap"
 OWN = frozenset(f"__{name}__" for name in _OWN.split())
-"""Special methods that `Remote` has, or that are none of an object's."""
+"""Special methods that `Remote` has, that are none of an object's, or that numpy asks instead of computing."""
 _OPERATORS = "add sub mul truediv floordiv mod pow matmul and or xor lshift rshift divmod"
 OPERATORS = frozenset(f"__{way}{name}__" for name in _OPERATORS.split() for way in ("", "r", "i"))
 JUDGING = frozenset(["startswith", "endswith", "issubset", "issuperset", "isdisjoint"])
