@@ -152,7 +152,7 @@ def _run_command(command: str, shown: list[str]) -> None:
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=300,
         check=False,
     )
     session = f"$ {command}\n{done.stdout}{done.stderr}"

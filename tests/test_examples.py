@@ -53,7 +53,7 @@ def test_there_are_examples() -> None:
 @pytest.mark.parametrize("program", BENCHMARKS, ids=lambda program: program.stem)
 def test_a_benchmark_starts_with_what_is_installed(program: Path, tmp_path: Path) -> None:
     done = subprocess.run(
-        [sys.executable, program, "--help"], cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False
+        [sys.executable, program, "--help"], cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False
     )
 
     assert (done.returncode, done.stderr) == (0, "")

@@ -53,7 +53,7 @@ def test_the_last_version_that_a_module_was_run_with_is_the_pinned_one() -> None
 
 def test_pins_are_of_packages_that_everyone_can_install() -> None:
     command = [str(ROOT / ".ci" / "interop"), "--freeze", sys.prefix]
-    pins = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60).stdout.splitlines()
+    pins = subprocess.run(command, capture_output=True, text=True, check=True, timeout=300).stdout.splitlines()
 
     names = {canonicalize_name(Requirement(pin).name) for pin in pins}
     assert {"pytest", "packaging", "torch"} <= names

@@ -93,6 +93,6 @@ def test_ctrl_c_while_gemx_is_imported_prints_no_traceback(imported: str) -> Non
         "gem_core.main()"
     )
     done = subprocess.run(
-        [sys.executable, "-c", code, imported], capture_output=True, text=True, timeout=60, check=False
+        [sys.executable, "-c", code, imported], capture_output=True, text=True, timeout=300, check=False
     )
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "")

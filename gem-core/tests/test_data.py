@@ -217,7 +217,7 @@ def test_a_process_keeps_little_of_a_large_file_in_memory(tmp_path):
         file.writelines(f'{{"n": {n}, "text": "{text}"}}\n' for n in range(50_000))
 
     def private(name):
-        printed = subprocess.check_output([sys.executable, "-c", READER, name], text=True, timeout=60)
+        printed = subprocess.check_output([sys.executable, "-c", READER, name], text=True, timeout=300)
         return int(printed.split()[1])
 
     small = tmp_path / "small.jsonl"

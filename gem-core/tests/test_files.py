@@ -57,6 +57,7 @@ def test_a_folder_has_no_link_out_of_it_at_any_depth_and_no_pipe(tmp_path: Path)
         (inner / "out").symlink_to(target)
         with pytest.raises(ConfigError, match=r"tensorboard/train/out is a link to .*, and writing there would leave"):
             check_no_links(folder)
+        check_no_links(folder, "tensorboard/*/out")
         (inner / "out").unlink()
     os.mkfifo(inner / "pipe")
     with pytest.raises(ConfigError, match="tensorboard/train/pipe is a device or a pipe, not a file: remove it"):

@@ -20,7 +20,7 @@ def run(program: str, folder: Path) -> str:
     (folder / "slow_package" / "__init__.py").write_text(f"{SLOW}from slow_package.inner import Thing\n")
     (folder / "slow_package" / "inner.py").write_text(SLOW)
     command = [sys.executable, "-c", program]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300, check=False)
     return done.stdout + done.stderr
 
 

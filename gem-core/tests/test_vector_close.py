@@ -211,7 +211,7 @@ def test_a_script_may_hold_the_env_itself(tmp_path: Path) -> None:
     unguarded = tmp_path / "unguarded.py"
     unguarded.write_text(script.read_text().replace('if __name__ == "__main__":', "if True:"))
     done, refused = (
-        subprocess.run([sys.executable, path], capture_output=True, text=True, check=False, timeout=60)
+        subprocess.run([sys.executable, path], capture_output=True, text=True, check=False, timeout=300)
         for path in (script, unguarded)
     )
 

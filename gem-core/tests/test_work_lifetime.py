@@ -19,7 +19,7 @@ del gone
 at_exit(lambda: 1 / 0)
 at_exit(lambda: print("last"))
 """
-    done = subprocess.run([sys.executable, "-c", program], check=False, capture_output=True, text=True, timeout=60)
+    done = subprocess.run([sys.executable, "-c", program], check=False, capture_output=True, text=True, timeout=300)
     assert done.stdout.split() == ["last", "second", "first"]
     assert "ZeroDivisionError" in done.stderr
 

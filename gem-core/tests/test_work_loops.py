@@ -139,7 +139,7 @@ waiting.submit(wait())
 waiting.call(asyncio.sleep(0))
 print("end", flush=True)
 """
-    done = subprocess.run([sys.executable, "-c", program], check=False, capture_output=True, text=True, timeout=60)
+    done = subprocess.run([sys.executable, "-c", program], check=False, capture_output=True, text=True, timeout=300)
     assert (done.returncode, done.stdout, done.stderr) == (0, "end\ncancelled\n", "")
 
 

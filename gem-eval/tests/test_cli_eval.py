@@ -417,7 +417,7 @@ def test_ctrl_c_prints_the_report_so_far_and_the_same_command_plays_the_rest(tmp
     while (not path.exists() or path.read_bytes().count(b"\n") < 20) and time.monotonic() < deadline:
         time.sleep(0.02)
     playing.send_signal(signal.SIGINT)
-    out, err = playing.communicate(timeout=60)
+    out, err = playing.communicate(timeout=300)
     printed = json.loads(out)
 
     assert playing.returncode == 130

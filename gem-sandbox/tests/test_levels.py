@@ -177,7 +177,7 @@ print(sandbox.run("print(len(bytearray(10 ** 7)))", level="bubblewrap").stdout)
 print(sandbox.run("bytearray(3 << 30)", level="bubblewrap", memory=8 << 30).reason)
 print(sandbox.run("open('a', 'wb').write(bytes(2 << 20))", level="bubblewrap").reason)
 """
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300, check=False)
 
     assert done.stdout.split() == ["10000000", "memory", "disk"], done.stderr
 
@@ -199,7 +199,7 @@ try:
 except PermissionError:
     print("refused", run("print(1)", level={level!r}).stdout)
 """
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300, check=False)
 
     assert done.stdout.split() == ["refused", "1"], done.stderr
 
@@ -214,7 +214,7 @@ calls.prctl(calls.SET_NO_NEW_PRIVS)
 calls.install_listener(calls.filter_of(allow))
 {PROBE}
 """
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300, check=False)
     reasons = {level: reason for level, _, reason in json.loads(done.stdout)}
 
     assert "this container has another" in reasons["landlock"]

@@ -224,7 +224,7 @@ def test_a_program_that_used_the_tools_leaves_no_process_behind_when_it_ends():
         "print(asyncio.run(python_tool(modules=()).function(code='print(6 * 7)')))\n"
     )
     done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", program], capture_output=True, text=True, timeout=60, check=False
+        [sys.executable, "-W", "error", "-c", program], capture_output=True, text=True, timeout=300, check=False
     )
 
     assert (done.returncode, done.stdout, done.stderr) == (0, "42\n", "")

@@ -395,7 +395,7 @@ note.resource.close(sessions)
 
 def test_a_forked_child_opens_its_own_sessions(http):
     command = [sys.executable, "-c", FORKED, http.url]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
     assert done.stdout.splitlines() == ["child", "parent again"], done.stderr
 
 

@@ -198,21 +198,29 @@ def test_a_signal_ends_the_server_at_once_and_releases_what_its_tools_hold(folde
             asyncio.run(use(url))
 
 
-def test_an_idle_session_ends_and_releases_what_its_tools_hold_and_there_are_only_so_many_at_once(folder):
-    arguments = ("-m", "gem", "mcp-serve", "shapes:hold", "--http", "--idle", "1", "--sessions", "2")
+def test_there_are_only_so_many_sessions_at_once(folder):
+    arguments = ("-m", "gem", "mcp-serve", "shapes:hold", "--http", "--sessions", "2")
+
+    async def use(url):
+        async with Client(url), Client(url):
+            hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "", "version": ""}}
+            refused = httpx2.post(
+                url,
+                json={"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello},
+                headers={"Accept": "application/json, text/event-stream"},
+            )
+            assert refused.status_code == 503
+
+    with by_http(*arguments, folder=folder) as url:
+        asyncio.run(use(url))
+
+
+def test_an_idle_session_ends_and_releases_what_its_tools_hold(folder):
+    arguments = ("-m", "gem", "mcp-serve", "shapes:hold", "--http", "--idle", "1", "--sessions", "1")
 
     async def use(url):
         async with Client(url) as idle:
             await idle.call_tool("hold")
-            assert (folder / "held").exists()
-            async with Client(url):
-                hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "", "version": ""}}
-                refused = httpx2.post(
-                    url,
-                    json={"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello},
-                    headers={"Accept": "application/json, text/event-stream"},
-                )
-                assert refused.status_code == 503
             async with asyncio.timeout(30):
                 while (folder / "held").exists():
                     await asyncio.sleep(0.05)

@@ -89,7 +89,7 @@ def test_wandb_gets_the_metrics_of_every_phase_and_a_resumed_run_continues_its_c
         done = subprocess.run(words, env=offline, capture_output=True, text=True, timeout=300, check=False)
         assert done.returncode == 0, done.stderr
     read = [sys.executable, "-c", WANDB, str(out)]
-    logged = json.loads(subprocess.run(read, capture_output=True, text=True, timeout=60, check=True).stdout)
+    logged = json.loads(subprocess.run(read, capture_output=True, text=True, timeout=300, check=True).stdout)
     written = [json.loads(line) for line in (out / "metrics.jsonl").read_text().splitlines()]
     assert logged == [
         {f"{line['phase']}/{name}": value for name, value in line.items() if name != "phase"} for line in written

@@ -91,8 +91,12 @@ def replacing(path: Path) -> Generator[BinaryIO]:
         raise
 
 
-def check_no_links(folder: Path) -> None:
+def check_no_links(folder: Path, never_written: str = "") -> None:
     """Check that no link leads out of a folder that is written into; it may come from somebody else.
+
+    Args:
+        never_written: files in it that may be links, because they are only written when they are made; a pattern, as of
+            `Path.match`.
 
     Raises:
         ConfigError: one does, in it or in a folder in it, or there is a pipe, at which writing would wait.
@@ -104,6 +108,8 @@ def check_no_links(folder: Path) -> None:
         with os.scandir(waiting.pop()) as entries:
             for entry in entries:
                 shown = folder / os.path.relpath(entry.path, root)
+                if never_written and shown.match(never_written):
+                    continue
                 if entry.is_symlink():
                     if not Path(os.path.realpath(entry.path)).is_relative_to(root):
                         raise ConfigError(

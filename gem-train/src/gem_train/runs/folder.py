@@ -39,7 +39,7 @@ from gem_train.models.loading import LoadedModel, saved_weights
 from gem_train.runs.checkpoints import BEST, best_checkpoint, checkpoints, step_of
 from gem_train.runs.files import append_line, check_stored, read_objects, sync, write, write_json, write_lines
 from gem_train.runs.memory import enough_memory, is_out_of_memory
-from gem_train.runs.metric_logs import MetricLogs
+from gem_train.runs.metric_logs import LINKS_OF_WANDB, MetricLogs
 
 Score = tuple[float, float]
 """Mean success and mean return."""
@@ -67,7 +67,7 @@ class RunFolder:
         self._recorder: Recorder | None = None
         self._finished_steps: int | None = None
         """Number of steps that the finished run in the folder was to make; None without one."""
-        check_no_links(path)
+        check_no_links(path, LINKS_OF_WANDB)
         if (path / "config.toml").exists():
             if self.newest_checkpoint() is not None or (path / "summary.json").exists():
                 steps = self._check_same_run(read_toml(path / "config.toml"))

@@ -11,6 +11,9 @@ from gem.errors import ConfigError, MissingExtra
 from gem_train.config.sections import LogConfig
 from gem_train.runs.files import write
 
+LINKS_OF_WANDB = "wandb/*run-*/logs/debug-core.log"
+"""Links that W&B makes in a run's folder, to the log of its service, which several runs may share."""
+
 
 class MetricLogs:
     """The logs of one run; each is opened when it is first written.
