@@ -16,6 +16,8 @@ from gem.episode import Episode
 from gem.record import read
 from gem_train.runs.checkpoints import checkpoints
 
+pytestmark = pytest.mark.timeout(1800)  # each process starts anew, which takes long on a machine that is busy
+
 ENV = '''
 import os, time
 from gem import Step, TurnEnv
@@ -210,7 +212,7 @@ def test_a_run_that_is_killed_again_and_again_ends_as_an_unbroken_one_to_the_las
 def test_a_killed_run_with_tools_on_threads_plays_what_an_unbroken_one_plays(tmp_path, starter):
     unbroken = starter.finish(tmp_path / "unbroken", [SETTINGS, THREADS])
     out = tmp_path / "killed"
-    for step, delay in moments(10, 12, seed=5):
+    for step, delay in moments(5, 12, seed=5):
         starter.kill(out, [SETTINGS, THREADS], step, delay)
     assert not (out / "summary.json").exists()
     starter.finish(out, [SETTINGS, THREADS])
