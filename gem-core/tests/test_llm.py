@@ -61,9 +61,10 @@ def test_what_may_pass_is_tried_again(kind, monkeypatch):
         replies, client = ask(server.url, *[BODY] * 20, retries=30, timeout=0.2 if kind == "stall" else 30)
 
     assert [reply.message["content"] for reply in replies] == ["yes"] * 20
-    assert server.answered == 20
-    assert server.requests == 20 + server.troubles[kind]
-    assert client.http.repeated == server.troubles[kind]
+    late = server.answered - 20  # answers that a busy machine has not given in time
+    assert late == 0 or (kind == "stall" and late > 0)
+    assert server.requests == 20 + late + server.troubles[kind]
+    assert client.http.repeated == late + server.troubles[kind]
     assert max(reply.usage.requests for reply in replies) > 1
 
 

@@ -143,8 +143,8 @@ def evaluate(ctx: click.Context, **given: Any) -> None:
     print_failures(failed, debug=ctx.find_root().params["debug"])
     partial = evaluation.played < evaluation.asked
     if evaluation.meter and evaluation.meter.estimated:
-        counted = f"{evaluation.meter.estimated:,} replies have less tokens by the server's count than is possible"
-        echo(f"{counted}: theirs are estimated, 4 characters each.", fg="yellow", err=True)
+        counted = f"replies with fewer tokens by the server's count than is possible: {evaluation.meter.estimated:,}"
+        echo(f"{counted}; theirs are estimated, 4 characters each.", fg="yellow", err=True)
     if out and (stopped or failed or partial):
         complete = not partial and not stopped
         what = "plays the failed episodes again" if complete else "plays what is missing"
