@@ -37,7 +37,8 @@ def test_a_pipe_a_device_and_a_file_without_end_are_refused(read: Callable[[Path
 
 
 def test_a_line_of_a_recording_that_would_be_far_larger_when_it_is_read_is_refused(tmp_path: Path) -> None:
-    good, bad = json.dumps([[0.5] * 10] * 50_000), f"[{'[],' * MOST_PARTS}0]"
+    good = json.dumps([[0.5] * 10] * 50_000 + ['[{"\\' * MOST_PARTS])
+    bad = f"[{'[],' * MOST_PARTS}0]"
     (tmp_path / "lines").write_text(f"{good}\n{bad}\n")
     lines = read_lines(tmp_path / "lines")
     assert next(lines).decode() == f"{good}\n"

@@ -22,6 +22,8 @@ _DOUBT = 10
 """Replies by which the known ones are outweighed: the fewer are known, the more the next may differ from their mean."""
 _EPISODE = 55
 """Mean replies that an episode costs, as long as none has ended: ten, each of which reads those before it."""
+_UNKNOWN = 4
+"""Most requests in progress while no cost is known, where requests have failed: a failure says nothing of a cost."""
 _ROUNDING = 1e-9
 """Share of a budget below which nothing is too much."""
 
@@ -42,8 +44,8 @@ class Meter(Policy):
 
     A request waits as long as those in progress may use the budget up. Episodes that have begun come first, in the
     order in which they did, and none begins that would not fit if it used as much as those that have ended. While no
-    cost is known, one request is in progress. When none fits any more, or the time is over, `recv` raises
-    `BudgetSpent`.
+    cost is known, one request is in progress, and after failures a few. When none fits any more, or the time is over,
+    `recv` raises `BudgetSpent`.
 
     Every completion gets a `usage`: the server's, or what is known here. With a budget or prices, tokens are estimated
     where the server reports none, or less than is possible.
@@ -70,7 +72,9 @@ class Meter(Policy):
         """Episode that has begun and not ended, in order → what it has used."""
         self._last: dict[int, Usage] = {}
         """Slot → what its last reply used."""
-        self._replies, self._ended, self._of_ended = 0, 0, Usage()
+        self._replies, self._failed = 0, 0
+        self._ended, self._of_ended = 0, Usage()
+        """Number of episodes that have used something and ended, and what they used."""
 
     @property
     def cost(self) -> float | None:
@@ -102,7 +106,8 @@ class Meter(Policy):
             timeout = left if timeout is None else min(timeout, left)
         now_ready = self._policy.recv(min_results, timeout)
         now = time.perf_counter()
-        self._replies += len(now_ready)
+        answered = sum(isinstance(reply, Completion) for reply in now_ready.values())
+        self._replies, self._failed = self._replies + answered, self._failed + len(now_ready) - answered
         return {slot: self._counted(slot, reply, now - self._asked.pop(slot, now)) for slot, reply in now_ready.items()}
 
     def _ask(self, slots: Iterable[int]) -> None:
@@ -121,11 +126,12 @@ class Meter(Policy):
         """The slots that wait and whose requests fit into the budget."""
         if not (self._limits and self._waiting):
             return list(self._waiting)
+        if not self._replies:
+            return list(self._waiting)[: max(0, min(1 + self._failed, _UNKNOWN) - len(self._asked))]
         share = max(self._limits, key=lambda limit: limit(self.spent))
         spent, pending = share(self.spent), len(self._asked) + len(self._waiting)
-        reply = spent / max(1, self._replies)
-        # While no cost is known, one request is in progress, and one more after each that failed.
-        careful = reply * (1 + _DOUBT / self._replies) if spent else 1 / (1 + self._replies)
+        reply = spent / self._replies
+        careful = reply * (1 + _DOUBT / self._replies)
         whole = max(reply, share(self._of_ended) / self._ended) if self._ended else _EPISODE * reply
 
         # Far from the limit: no next reply takes more than its slot's last, which is among what is spent, or `careful`.
@@ -182,8 +188,9 @@ class Meter(Policy):
             kept.pop(slot, None)
         start = self._start.pop(slot, None)
         if start in self._begun and start not in self._start.values():
-            self._ended += 1
-            self._of_ended += self._begun.pop(start)
+            used = self._begun.pop(start)
+            self._ended += used.prompt + used.completion > 0
+            self._of_ended += used
         self._policy.forget(slot)
 
     def close(self) -> None:

@@ -14,6 +14,12 @@ SLOW = 5.0
 """Seconds after which a pack is named."""
 _LEAST = 1.0
 """Seconds that each pack has, whatever others have taken."""
+_AGAIN = 0.1
+"""Seconds after which what goes on is ended once more."""
+
+
+class NotEnded(BaseException):
+    """Raised in a pack that takes too long to load. No `Exception`, which a loop of its own might catch and go on."""
 
 
 @contextmanager
@@ -32,20 +38,21 @@ def named(pack: Pack) -> Generator[None]:
 
 @contextmanager
 def ended(until: float, pack: Pack) -> Generator[None]:
-    """Raise `TimeoutError` where a pack is being loaded, if that takes half of the time that is left until then, by
+    """Raise `NotEnded` where a pack is being loaded, if that takes half of the time that is left until then, by
     `time.monotonic`."""
     seconds = max(_LEAST, (until - time.monotonic()) / 2)
 
     def end() -> None:
-        raise TimeoutError(f"it had not ended after {seconds:.1f} s (--seconds gives more)")
+        raise NotEnded(f"it had not ended after {seconds:.1f} s (--seconds gives more)")
 
-    with _after(seconds, end):
+    with _after(seconds, end, again=_AGAIN):
         yield
 
 
 @contextmanager
-def _after(seconds: float, call: Callable[[], None]) -> Generator[None]:
-    """Call a function in the main thread if this takes longer; elsewhere, and without alarms, never.
+def _after(seconds: float, call: Callable[[], None], again: float = 0.0) -> Generator[None]:
+    """Call a function in the main thread if this takes longer, and again every `again` seconds; elsewhere, and without
+    alarms, never.
 
     An alarm interrupts what sleeps or waits, and needs neither a thread nor an event loop, which commands start late.
     """
@@ -59,7 +66,7 @@ def _after(seconds: float, call: Callable[[], None]) -> Generator[None]:
             call()
 
     handler = signal.signal(signal.SIGALRM, ring)
-    before = signal.setitimer(signal.ITIMER_REAL, seconds)
+    before = signal.setitimer(signal.ITIMER_REAL, seconds, again)
     try:
         yield
     finally:
