@@ -52,10 +52,12 @@ a\ne{b}\ne{c} @ c\ne{d}\ne{e}   0<3x\le33 @ 66\ge6x>1           x<y<z @ x<y<2z
 HEDGED = """(B) is wrong; C|(B) is wrong, C|(B) is not right|B. C|B: no, C|(B); (C)|(B) but maybe C|B) wrong. Answer: C
 C|(B) isn't it, C|(B) 5; C: 7|B. 5, C. 7|B or C|(B) is false: C|(B) no, the answer is C|(B) rather than C|(B), C|B, C
 (B) then C|(A) B|B is wrong|(B) was my first idea; it is C|(B)(C)|(B) C|B. 2 C. 3 D. 4|B) 2 C) 3|b. 2 c. 3|B: $2 C: $3
-B.2 C.3|A. 1 B. 2 C. 3 D. 4|letter C|the letter B or C"""
+B.2 C.3|A. 1 B. 2 C. 3 D. 4|letter C|the letter B or C|B. 2 A. 1|b) 2 c) $3$"""
 CHOSEN = r"""(B) 12|B. 12|(B) The cat sat|B: Paris|(B) False|B) 5 cm|(B) x = 3, y = 4|(B) is correct|(B) is the answer
 (B) $\frac{1}{2}$|**B**|\textbf{(B)}\ 12|(B) Vitamin C|(B) is the correct answer.|Option B|Answer: (B) 12
-(B) A triangle|letter b|The letter B|the answer (B)|Letter (b)|B. Paris, the capital of France."""
+(B) A triangle|letter b|The letter B|the answer (B)|Letter (b)|B. Paris, the capital of France.|B. 3 a.m.|B. i.e. both
+B. 5 c. of salt|B) (a+b)/2|B) $\frac{(a+b)}{2}$|B) \sin(2a)=1|B) 2(x+a)(x-a)|B: a:b = 1:2|B) f(a) = 3|B. E. coli
+B. J. S. Bach|B) (x + C) = 3|B) \sin(c) = 1|(B) E. coli is the cause"""
 
 
 def cells(table):

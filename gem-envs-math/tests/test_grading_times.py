@@ -15,15 +15,31 @@ right @ 3:30\text{ pm} @ 3:30 PM   wrong @ 3:00\text{ pm} @ 3:30 PM   wrong @ 15
 wrong @ 15:30 PM @ 3:30 PM   right @ 12:00 AM @ 0:00   wrong @ 12:00 PM @ 0:00   right @ 12:15 PM @ 12:15
 wrong @ 1:10 PM @ 3:30 PM   right @ noon @ 12:00 PM   wrong @ midnight @ 12:00 PM   right @ 3 PM @ 15:00
 wrong @ 3 AM @ 15:00   right @ 3 PM @ 3:00 p.m.   wrong @ 3 PM @ 3:30 p.m.   wrong @ 1:10 @ 3:30 PM
-wrong @ 1/10 @ 3:30 PM   right @ 6:15 @ 06:15   wrong @ 6:15 PM @ 06:15   wrong @ 2:5 @ 06:15   wrong @ 1:10 @ 3:30
+wrong @ 1/10 @ 3:30 PM   right @ 6:15 @ 06:15   wrong @ 6:15 PM @ 06:15   wrong @ 2:5 @ 06:15   right @ 1:10 @ 3:30
 right @ 3 @ 3 PM   wrong @ 4 @ 3 PM   right @ 8{:}12 @ 08:12   wrong @ 0.67 @ 08:12   right @ 6:20 @ 3:10
-wrong @ 6:21 @ 3:10   right @ 2:3 @ 84:126   wrong @ 1:10 PM, 4 PM @ 3:30 PM, 4 PM
+wrong @ 6:21 @ 3:10   right @ 2:3 @ 84:126   wrong @ 1:10 PM, 4 PM @ 3:30 PM, 4 PM   wrong @ 20:34:01 @ 20:34:00
+right @ 5:00 \; \mathrm{PM} @ 5:00 PM   right @ 5:00 \textrm{ PM} @ 5:00 PM   right @ 5\!:\!00 PM @ 5:00 PM
+right @ 5:00\,\text{p.m.} @ 5:00 PM   right @ 3:30 \, \text{PM} @ 3:30 PM   right @ x = 5:00 PM @ 5:00 PM
+wrong @ 5:01 \; \mathrm{PM} @ 5:00 PM   wrong @ 5\!:\!00 AM @ 5:00 PM   right @ 5\colon 00 PM @ 5:00 PM
 """
+PAIRS = ["", "Find $a:b$.", "Find $AB:BC$.", "What is $AB:CD$?"]
+TRIPLES = ["", "Find a:b:c.", "What is the ratio a:b:c?"]
 QUESTIONS = [
     ("What time is it?", "6:20", "3:10", False),
     ("What time is it?", "3:10 PM", "3:10", True),
     ("What is the ratio of girls to boys?", "1:10", "3:30", True),
     ("What is the ratio of girls to boys?", "1:11", "3:30", False),
+    ("What time is it?", "1:10", "3:30", False),
+    ("What are the odds?", "1:10 PM", "1:10", False),
+    ("What time is it?", "10:15:13", "10:15:12", False),
+    ("What time is it?", "10 : 15 : 12", "10:15:12", True),
+    *((question, answer, "4:10", True) for question in PAIRS for answer in ("2 : 5", "2:5", "AB:BC = 4:10")),
+    *((question, answer, "15:20", True) for question in PAIRS for answer in ("3:4", "3/4")),
+    *((question, "4:9", "4:10", False) for question in PAIRS),
+    *((question, answer, "6:10:15", True) for question in TRIPLES for answer in ("6 : 10 : 15", "6:10: 15")),
+    *((question, "a:b:c=6:10:15", "6:10:15", True) for question in TRIPLES),
+    *((question, "10 : 15 : 12", "10:15:12", True) for question in TRIPLES),
+    *((question, "10 : 15 : 13", "10:15:12", False) for question in TRIPLES),
 ]
 QUANTITIES = r"""
 right @ 3 gal @ 1 gal + 2 gal   wrong @ 4 gal @ 1 gal + 2 gal   right @ 3 \text{ gal} @ \text{gal} + 2 \text{ gal}

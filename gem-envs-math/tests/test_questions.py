@@ -74,6 +74,19 @@ def test_a_reply_without_a_box_is_malformed_and_costs_what_the_env_says(settings
         ({"problem": "?", "solution": "It is $x=\\boxed{3}$ or $x=\\boxed{\\frac{1}{2}}$ of 3."}, "1/2, 3"),
         ({"problem": "?", "solution": "\\boxed{3}, \\boxed{97} and \\boxed {4}"}, "\\{3, 4, 97\\}"),
         ({"problem": "?", "solution": "Not $\\boxed{97}$, but $\\boxed{4}$."}, "4"),
+        ({"problem": "?", "solution": r"It is $\boxed{90^\circ}$ or $\boxed{\frac{\pi}{2}}$."}, r"90^\circ"),
+        ({"problem": "?", "solution": r"It is $\boxed{90^\circ}$ or $\boxed{\frac{\pi}{2}}$."}, r"\pi/2"),
+        ({"problem": "?", "solution": r"It is $\boxed{12\%}$ or $\boxed{0.12}$."}, "0.12"),
+        ({"problem": "?", "solution": r"It is $\boxed{12\%}$ or $\boxed{0.12}$."}, r"12\%"),
+        ({"problem": "?", "solution": r"\boxed{\frac12} or \boxed{0.5}"}, "1/2"),
+        ({"problem": "?", "solution": r"\boxed{\frac12} or \boxed{0.5} or \boxed{3}"}, "0.5, 3"),
+        ({"problem": "?", "solution": r"\boxed{\textbf{(B)}}, \boxed{7}"}, "7"),
+        ({"problem": "?", "solution": r"$x=\boxed{1}$ and $y=\boxed{2}$"}, "x=1, y=2"),
+        ({"problem": "?", "solution": r"$x=\boxed{1}$ and $y=\boxed{2}$"}, "y=2, x=1"),
+        ({"problem": "?", "solution": r"$x=\boxed{5}$ and $y=\boxed{5}$"}, "(5, 5)"),
+        ({"problem": "?", "solution": r"$x_1=\boxed{1}$ and $x_2=\boxed{2}$"}, "2, 1"),
+        ({"problem": "?", "solution": r"$a=\boxed{1}$ and $e=\boxed{2}$"}, "1, 2"),
+        ({"problem": "?", "solution": r"$x=\boxed{1}$, $y=\boxed{2}$ or $x=\boxed{3}$, $y=\boxed{4}$"}, "(3,4),(1,2)"),
         ({"problem": "?", "answer": "The final answer is: 7."}, "7"),
         ({"problem": "?", "answer": "['7', 'seven']"}, "7"),
         ({"problem": "?", "answer": "[1, 2]"}, "[1, 2]"),
@@ -87,6 +100,11 @@ def test_golds_are_understood_as_data_sets_write_them(row, right):
     assert env.step(f"\\boxed{{{right}}}").reward == 1.0
     env.reset(seed=0)
     assert env.step("\\boxed{97}").reward == 0.0
+
+
+def test_boxes_with_different_names_have_an_order():
+    assert graded(r"$x=\boxed{1}$ and $y=\boxed{2}$", r"\boxed{1, 2}").reward == 1.0
+    assert graded(r"$x=\boxed{1}$ and $y=\boxed{2}$", r"\boxed{2, 1}").reward == 0.0
 
 
 LONG = "Natalia sold half as many clips in May as in April, so she sold so many in May and so many in both months, " * 2

@@ -51,7 +51,7 @@ _ANGLE = re.compile(
 _TEMPERATURE = re.compile(r"temperature|thermometer|celsius|fahrenheit", re.IGNORECASE)
 
 _TIME = re.compile(r"\b(?:what|which) time\b|\btime of day\b|o'clock|\bhh:mm\b|\b(?:12|24)-hour\b", re.IGNORECASE)
-_RATIO = re.compile(r"\bratio\b", re.IGNORECASE)
+_RATIO = re.compile(r"\b(?:ratio|odds|proportion)\b", re.IGNORECASE)
 _UNIT = re.compile(
     # A set of letters in front, and not \b, is what makes a search fast.
     r"[HhNnIi](?<![A-Za-z][a-z])(?:(?<=[Hh])ow many|(?<=[Nn])umber of|(?<=[Ii])n)(?: more| fewer)?\s+"
@@ -142,7 +142,7 @@ def asked_by(question: str) -> Asked:
         written = (match[0].replace(",", "") for match in _NUMBER.finditer(text) if len(match[0]) < 40)
         numbers = frozenset(map(Fraction, written))
     is_time = has("time", "clock", "hh:mm", "hour") and _TIME.search(asking) is not None
-    time = is_time or (False if has("ratio") and _RATIO.search(text) else None)
+    time = is_time or (False if has("ratio", "odds", "proportion") and _RATIO.search(text) else None)
     angle = _angle(asking, text) if not percent and has("degree", "radian") else ""
     base = _base(asking) if has("base", "binary", "octal", "decimal") else 0
     return Asked(percent, time, angle, _unit(asking), place, base, numbers)

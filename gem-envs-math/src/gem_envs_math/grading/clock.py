@@ -1,13 +1,14 @@
 """Comparing times of day: `3:30 PM`, `15:30`, `08:12:00`, `noon`."""
 
-import math
 import re
 from typing import NamedTuple
 
-from gem_envs_math.grading.tokens import bare
+from gem_envs_math.grading.tokens import FONTS, bare
 
 _LONGEST = 60
-_FONT = re.compile(r"\\(?:text|textbf|mathrm|rm)\s*\{([^{}]*)\}")
+_FONT = re.compile(rf"\\(?:{FONTS})\s*\{{([^{{}}]*)\}}")
+_COLON = re.compile(r"\s*(?:\{\s*:\s*\}|\\colon(?![A-Za-z])|:)\s*")
+_HALF = re.compile(r"[ap]\.?\s?m\b|noon|midnight", re.IGNORECASE)
 _TIME = re.compile(
     r"(?P<hour>\d\d?)(?::(?P<minute>[0-5]\d)(?::(?P<second>[0-5]\d))?)?\s*(?:(?P<half>[ap])\.?\s?m\.?)?", re.IGNORECASE
 )
@@ -24,15 +25,8 @@ class Time(NamedTuple):
     half: str
     """`a` or `p` of `a.m.` and `p.m.`, or nothing."""
 
-    @property
-    def is_surely(self) -> bool:
-        """It can be no ratio."""
-        return bool(self.half) or self.second is not None or (self.minute is not None and self.hour[0] == "0")
-
-    @property
-    def is_in_lowest_terms(self) -> bool:
-        """It looks like a ratio."""
-        return self.minute is not None and math.gcd(int(self.hour), self.minute) == 1
+    is_surely: bool
+    """It can be no ratio: it has `a.m.` or `p.m.`, or a number that begins with 0, as in `08:12` and `5:00`."""
 
     def hours(self) -> set[int]:
         """The hours since midnight: two if the half of the day is not named."""
@@ -46,7 +40,7 @@ def written(text: str) -> Time | None:
     r"""The time in `3:30 PM`, `15:30:00`, `3 \text{ p.m.}`, or the hour in `3`; None for anything else."""
     if len(text) > _LONGEST:
         return None
-    text = _FONT.sub(r"\1", bare(text)).replace("{:}", ":").strip()
+    text = _plain(text)
     match = _TIME.fullmatch(_WORDS.get(text.lower(), text))
     if match is None:
         return None
@@ -54,14 +48,15 @@ def written(text: str) -> Time | None:
     if not (1 <= int(hour) <= 12 if half else int(hour) < 24):
         return None
     minute, second = (None if match[part] is None else int(match[part]) for part in ("minute", "second"))
-    return Time(hour, minute, second, half)
+    is_surely = bool(half) or (minute is not None and re.search(r"\b0", match[0]) is not None)
+    return Time(hour, minute, second, half, is_surely)
 
 
 def same(answer: str, gold: str, asked: bool | None) -> bool | None:
     """Tell whether both are the same time of day, or times in any order; None if the gold is none, or may be a ratio.
 
-    `3:10` may be one, and `3:30` is not in lowest terms. The half of the day may be left out (`3:30` for `3:30 PM`, but
-    not for `15:30`), and so may minutes and seconds of 0.
+    `3:10`, `3:30` and `10:15:12` may be ratios, unless the question asks for a time, or one can be no ratio. The half
+    of the day may be left out (`3:30` for `3:30 PM`, but not for `15:30`), and so may minutes and seconds of 0.
 
     Args:
         answer: the text of the answer.
@@ -72,10 +67,11 @@ def same(answer: str, gold: str, asked: bool | None) -> bool | None:
     if rights is None or any(right.minute is None and not right.half for right in rights):
         return None
     givens = _times(answer)
-    is_ratio = asked is False or any(right.is_in_lowest_terms for right in rights)
-    if is_ratio and not asked and not any(time.is_surely for time in (*rights, *(givens or ()) * (asked is None))):
+    if not asked and not any(time.is_surely for time in (*rights, *(givens or ()) * (asked is None))):
         return None
-    if givens is None or len(givens) != len(rights):
+    if givens is None:
+        return None if _HALF.search(answer) else False  # what is no time may be the same ratio: 1/10 is not 3:30 PM
+    if len(givens) != len(rights):
         return False
     return all(any(_same(right, given) for given in givens) for right in rights) and all(
         any(_same(right, given) for right in rights) for given in givens
@@ -85,8 +81,13 @@ def same(answer: str, gold: str, asked: bool | None) -> bool | None:
 def _times(text: str) -> list[Time] | None:
     if len(text) > 10 * _LONGEST:
         return None
-    parts = [written(part) for part in _BETWEEN.split(text, 10)]
+    parts = [written(part) for part in _BETWEEN.split(_plain(text), 10)]
     return None if None in parts else [part for part in parts if part is not None]
+
+
+def _plain(text: str) -> str:
+    r"""The text without LaTeX's fonts and spaces, one of which is `\;`."""
+    return _COLON.sub(":", _FONT.sub(r"\1", bare(text))).strip()
 
 
 def _same(right: Time, given: Time) -> bool:

@@ -17,7 +17,8 @@ from gem_envs_math.grading.tokens import bare
 _PLAIN = re.compile(r"[-+]?(?:\d{1,300}|\d{1,300}\.\d{1,300}|\d{1,300}/\d{1,300}|\\d?frac\{\d{1,300}\}\{\d{1,300}\})")
 _CLOCK = re.compile(r"\d\{?:\}?\d|(?:[ap]\.?\s?m\.?|noon|midnight)[\s}$]*\Z", re.IGNORECASE)
 """Times of day have this."""
-_CHOICE = re.compile(r"(?:\\text(?:bf)?\{)?\s*(?:\\text(?:bf)?\{)?\(?([A-J])\)?\s*\}?\s*[.:)]?\s*\}?")
+CHOICE = re.compile(r"(?:\\text(?:bf)?\{)?\s*(?:\\text(?:bf)?\{)?\(?([A-J])\)?\s*\}?\s*[.:)]?\s*\}?")
+"""A gold that is the letter of a choice."""
 _CHOSEN = re.compile(
     r"(?:(?:the )?(?:option|choice|answer|letter))?:?\s*"
     r"(?:\$|\\text(?:bf|rm)?\{|\\mathrm\{|\\mathbf\{|\*\*)*\s*(?:\(([A-Ja-j])\)|([A-J]))(?P<rest>.*)",
@@ -33,8 +34,10 @@ _HEDGED = re.compile(
     re.VERBOSE,
 )
 """What takes back the choice before it: another one, or a word such as `not`."""
-_LISTED = re.compile(r"([.:)]).*?(?<![a-z(])[a-j]\s?\1\s*\S", re.DOTALL | re.IGNORECASE)
-"""The rest of `A. 1 B. 2 C. 3`, where all choices are repeated."""
+_CALL = re.compile(r"(?:(?<![A-Za-z])[A-Za-z]|\\[A-Za-z]+)\([A-Ja-j]\)")
+"""`f(a)` and `\\sin(a)` name no choice,"""
+_INITIALS = re.compile(r"[.:)]?\s*(?:[A-Z]\.\s+)+(?=[A-Za-z][a-z]{2})")
+"""and neither do the initials of `E. coli`."""
 
 
 class Verdict(NamedTuple):
@@ -86,7 +89,7 @@ def _grade(answer: str, gold: str, asked: Asked, letters: Letters, tolerance: fl
         value, right = read_number(answer), read_number(gold)
         if value is not None and right is not None:
             return Verdict(abs(value - right) <= tolerance * abs(right), "number")
-    if choice := _CHOICE.fullmatch(gold):
+    if choice := CHOICE.fullmatch(gold):
         verdict = _choice(answer, choice[1])
         if verdict is not None:
             return verdict
@@ -101,9 +104,21 @@ def _choice(answer: str, letter: str) -> Verdict | None:
     rest = match["rest"].strip(" }$*")
     if rest and not (match[1] or rest[0] in ".:)"):
         return None
-    if _HEDGED.search(rest) or _LISTED.match(rest):
+    chosen = match[1] or match[2]
+    said = _CALL.sub("", rest)
+    if initials := _INITIALS.match(said):
+        said = said[initials.end() :]
+    if _HEDGED.search(said) or _goes_on(rest, chosen):
         return Verdict(False, "choice")
-    return Verdict((match[1] or match[2]).upper() == letter, "choice")
+    return Verdict(chosen.upper() == letter, "choice")
+
+
+def _goes_on(rest: str, first: str) -> bool:
+    """Tell whether `rest` goes on as `A. 1 B. 2 C. 3`, where choices are repeated: the next label, or A, is in it."""
+    if not rest or rest[0] not in ".:)":
+        return False
+    labels = f"{chr(ord(first) + 1)}{'A' if first.isupper() else 'a'}"
+    return re.search(rf"(?<![-+*/=<>]\s)(?<=\s)[{labels}]{re.escape(rest[0])}[\s$\d]", rest) is not None
 
 
 def _compared(answer: str, gold: str, asked: Asked, letters: Letters, tolerance: float, seconds: float) -> Verdict:

@@ -66,11 +66,17 @@ _LABEL = re.compile(r"(?:the |my )?(?:final |correct )?answers? ?(?:(?:is|are)(?
 _AROUND = (("$$", "$$"), ("\\(", "\\)"), ("\\[", "\\]"), ("**", "**"), ("`", "`"))
 _BOX = re.compile(r"\\(?:boxed|fbox)\s*\{(.*)\}", re.DOTALL)
 
+FONTS = (
+    r"text|textrm|textbf|textit|textsf|textnormal|mathrm|mathbf|mathit|mathsf|mathnormal|operatorname\*?|mbox|hbox"
+    r"|boldsymbol|bm|rm|bf"
+)
+"""Commands of LaTeX around text, as a regular expression."""
 _TOKEN = re.compile(
     r"""(?P<space>\s+)
     |(?P<number>(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d{1,4}(?![\w.]))?)
-    |\\(?:text|textrm|textbf|textit|textsf|textnormal|mathrm|mathbf|mathit|mathsf|mathnormal|operatorname\*?|mbox|hbox
-       |boldsymbol|bm|rm|bf)\s*\{(?P<text>(?:[^{}]|\{[^{}]*\})*)\}
+    |\\(?:"""
+    + FONTS
+    + r""")\s*\{(?P<text>(?:[^{}]|\{[^{}]*\})*)\}
     |\\(?P<environment>(?:begin|end)\s*\{[A-Za-z]+\*?\}(?:\s*\{[clr|]+\}|\s*\[[clr]+\])?)
     |(?P<command>\\(?:mathbb|mathcal|Bbb)\s*\{?[A-Z]\}?|\\[A-Za-z]+)
     |(?P<word>[A-Za-z]+)
