@@ -196,6 +196,16 @@ def test_a_row_that_needs_a_module_is_a_fault_unless_it_is_one_of_the_modules(na
 def test_a_module_that_is_tried_or_comes_with_python_is_not_needed():
     tried = "try:\n    import numpy\nexcept ImportError:\n    numpy = None\nimport math, os.path\nassert add(1, 2) == 3"
     assert reward({"problem": "?", "tests": tried}, ADD) == 1.0
+    sample = SAMPLES["HumanEval"].row
+    prompt = f"from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import numpy as np\n{sample['prompt']}"
+    assert reward({**sample, "prompt": prompt}, ADD) == 1.0
+    assert reward({**sample, "test": f"def unused():\n    import numpy\n{sample['test']}"}, ADD) == 1.0
+
+
+def test_a_module_that_is_found_missing_by_running_is_a_fault():
+    test = "def check(f):\n    import numpy\n    assert f(1, 2) == 3\nassert add(1, 1) == 2\ncheck(add)"
+    with pytest.raises(Fault, match="No module named 'numpy'"):
+        reward({"problem": "?", "tests": test}, ADD)
 
 
 class Hostile:

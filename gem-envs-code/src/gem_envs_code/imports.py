@@ -8,6 +8,7 @@ import ast
 import builtins
 import re
 import sys
+from typing import TypeGuard
 
 _FROM = {
     "typing": "Any Callable DefaultDict Deque Dict FrozenSet Generator Iterable Iterator List Optional Sequence Set "
@@ -75,7 +76,11 @@ def free_names(tree: ast.Module) -> list[str]:
 
 
 def needed_modules(source: str) -> set[str]:
-    """The modules beside the standard library that code imports, up to the first dot, but for those that it tries."""
+    """The modules beside the standard library, up to the first dot, that code imports whatever happens.
+
+    These are imports at its top level, in its classes, and in functions `test…`, which unittest and pytest call.
+    Whether it comes to others (in other functions, below `if`, `try` or `with`) is known when it runs.
+    """
     try:
         waiting: list[ast.AST] = [ast.parse(source)]
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -85,11 +90,22 @@ def needed_modules(source: str) -> set[str]:
         node = waiting.pop()
         if isinstance(node, ast.Import):
             names += [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            names.append(node.module)
-        elif not isinstance(node, ast.Try):
-            waiting += ast.iter_child_nodes(node)
-    return {name.partition(".")[0] for name in names} - sys.stdlib_module_names
+        elif isinstance(node, ast.ImportFrom):
+            names += [node.module] if node.module and not node.level else []
+        elif _is_run(node):
+            waiting += node.body
+    return {name.partition(".")[0] for name in names} - sys.stdlib_module_names - {"__main__"}
+
+
+def _is_run(node: ast.AST) -> TypeGuard[ast.Module | ast.ClassDef | ast.FunctionDef]:
+    """Tell whether code is a module, a class or a test, without a decorator that may skip it."""
+    if isinstance(node, ast.ClassDef | ast.FunctionDef):
+        parts = [part for decorator in node.decorator_list for part in ast.walk(decorator)]
+        if any("skip" in getattr(part, "attr", getattr(part, "id", "")) for part in parts):
+            return False
+    return isinstance(node, ast.Module | ast.ClassDef) or (
+        isinstance(node, ast.FunctionDef) and node.name.startswith("test")
+    )
 
 
 def _is_future(statement: ast.stmt) -> bool:
