@@ -22,6 +22,7 @@ SETTINGS = [
     (Puzzles, {"kinds": ["list_step"]}, "Did you mean 'list_steps'"),
     (CodeQuestion, {"data": [ROW], "language": "cobol"}, "no language 'cobol'"),
     (CodeQuestion, {"data": [ROW], "max_tests": 0}, "max_tests"),
+    (CodeQuestion, {"data": [ROW], "modules": ["numpy.linalg"]}, "write 'numpy' instead of 'numpy.linalg'"),
     (CodeQuestion, {"data": [ROW], "timeout": -1}, "timeout"),
     (CodeQuestion, {"data": [ROW], "tolerance": "x"}, "tolerance"),
 ]

@@ -29,6 +29,7 @@ REFUSED: dict[str, tuple[Callable[[], object], str]] = {
     "a level of a sandbox": (lambda: Sandbox(min_level="x"), "min_level is one of"),  # pyright: ignore
     "slots in words": (lambda: Sandbox(slots="2"), "slots must be"),  # pyright: ignore
     "one module": (lambda: Sandbox(modules="numpy"), "write modules=['numpy']"),
+    "a part of a package": (lambda: Sandbox(modules=["json.decoder"]), "write 'json' instead of 'json.decoder'"),
     "one path": (lambda: Sandbox(readable="/bin"), "write readable=['/bin']"),
     "a path that is not there": (lambda: Sandbox(readable=["a"]), "absolute and exists"),
     "one job": (lambda: sandbox.run_many("print(1)"), "jobs is a list"),

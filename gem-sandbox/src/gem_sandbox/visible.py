@@ -68,8 +68,11 @@ def view(modules: Sequence[str], readable: Sequence[str], tools: Tools = NO_TOOL
 
     Raises:
         ModuleMissing: one of the modules is not installed.
-        ConfigError: one of the paths is not there.
+        ConfigError: one of the modules is part of a package, or one of the paths is not there.
     """
+    for module in modules:
+        if "." in module:
+            raise ConfigError(f"modules are whole packages: write {module.partition('.')[0]!r} instead of {module!r}")
     for path in readable:
         if not os.path.isabs(path) or not os.path.exists(path):
             raise ConfigError(f"a readable path is absolute and exists, not {path!r}")
