@@ -46,10 +46,8 @@ class Grader:
         try:
             self.box = gem_sandbox.default(level, min_level, modules)
             tools_of(self.language.name)
-        except (
-            gem_sandbox.ConfigError,
-            gem_sandbox.ModuleMissing,
-        ) as error:  # as any setting that an environment refuses
+        # As any setting that an environment refuses.
+        except (gem_sandbox.ConfigError, gem_sandbox.ModuleMissing) as error:
             raise ConfigError(str(error)) from error
 
     def grade(self, program: str, task: Task) -> Step:
