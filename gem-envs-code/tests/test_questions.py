@@ -62,13 +62,61 @@ def test_programs_import_numpy_where_it_is_one_of_the_modules(name):
         assert step(row, program).reward == 0.0
 
 
-def test_an_array_is_no_list_and_equals_what_it_is_only():
+ARRAYS = {
+    "a shape without items": ("assert f(np.zeros((0, 3))).shape == (3, 0)", "return x.T", "return x"),
+    "one number": ("assert f(np.array(3)).shape == () and f(np.array(3)) == 3", "return x", "return 3"),
+    "short numbers": ("assert f(np.ones(2, 'float16')).dtype == np.float16", "return 2 * x", "return 2.0"),
+    "a change": ("a = np.array([[1, 2]])\nf(a)\nassert a.tolist() == [[5, 2]]", "x[0, 0] = 5", "x[0] = 5"),
+    "a change beside NaN": ("a = np.array([np.nan, 2])\nf(a)\nassert a[1] == 5", "x[1] = 5", "x = [1, 5]"),
+    "a change of the shape": (
+        "a = np.zeros(2)\nf(a)\nassert a[0] == 5",
+        "x[0] = 5",
+        "x.resize((1, 2), refcheck=False)",
+    ),
+    "an attribute": ("a = A(np.zeros(2))\na.x[1] = 5\nassert a.last() == 5", "return 1", "return 1\nclass A: x = 1"),
+    "a long number": ("assert f(2) == 3", "return np.longdouble(x) + 1", "return np.longdouble(x)"),
+    "a long complex number": ("assert f(2) == 3", "return np.clongdouble(x) + 1", "return np.clongdouble(x)"),
+}
+
+
+@pytest.mark.parametrize("name", ARRAYS)
+def test_arrays_and_numbers_of_numpy_are_what_they_are_on_both_sides(name):
+    code, right, wrong = ARRAYS[name]
+    row = {"problem": "?", "tests": [f"import numpy as np\n{code}"]}
+    own = "import numpy as np\nclass A:\n    def __init__(self, x): self.x = x\n    def last(self): return self.x[-1]\n"
+    rewards = [step(row, f"{own}def f(x):\n    {body}", modules=["numpy"]).reward for body in (right, wrong)]
+    assert rewards == [1.0, 0.0]
+
+
+def test_an_array_that_a_call_returns_may_stand_for_a_list():
+    for expected, returned, reward in (
+        ([1.0, 1.0], "np.ones(n)", 1.0),
+        ([1.0, 1.0], "np.ones(n, int)", 1.0),
+        ([1, 1], "np.ones(n)", 0.0),
+        ([1.0], "np.ones(n)", 0.0),
+        ([[1.0], [1.0]], "np.ones((n, 1))", 1.0),
+        ([1.0, 1.0], "np.ones((n, 1))", 0.0),
+        ({"a": [True]}, "{'a': np.ones(1, bool)}", 1.0),
+        (["a"], "np.array(['a'])", 0.0),
+    ):
+        row = {"problem": "?", "tests": {"fn_name": "f", "inputs": [[2]], "outputs": [expected]}}
+        program = f"import numpy as np\ndef f(n): return {returned}"
+        assert step(row, program, modules=["numpy"]).reward == reward, (expected, returned)
+
+
+def test_a_result_that_cannot_be_made_here_is_a_wrong_result():
+    program = "from fractions import Fraction\nclass F(Fraction): denominator = 0\ndef f(n): return F(n)"
+    assert step(CALLS, program).reward == 0.0
+
+
+def test_an_array_equals_what_it_is_only():
     row = {"problem": "?", "tests": ["import numpy as np\nassert (f(1) == np.array([1, 2])).all()"]}
     equal = "class A:\n    def __eq__(self, other): return self\n    def all(self): return True\n"
     for returned, reward in (("np.array([1, 2])", 1.0), ("np.array([1, 3])", 0.0), ("A()", 0.0)):
         program = f"import numpy as np\n{equal}\ndef f(n): return {returned}"
         assert step(row, program, modules=["numpy"]).reward == reward
-    assert step(CALLS, "import numpy as np\ndef f(n): return np.array([2 * n])", modules=["numpy"]).reward == 0.0
+    row = {"problem": "?", "tests": ["assert f(1) == [1, 2]"]}
+    assert step(row, "import numpy as np\ndef f(n): return np.array([1, 2])", modules=["numpy"]).reward == 0.0
 
 
 def test_what_a_program_says_of_numpys_functions_neither_wins_nor_makes_a_fault():

@@ -152,6 +152,9 @@ def test_numbers_are_right_within_the_tolerance(value, right):
         {"complex": [1]},
         {"complex": [10**400, 1]},
         {"frozenset": [{"tuple": 3}]},
+        {"dict_keys": []},
+        {"ndarray": []},
+        {"ndarray": [[2], "int64", [1]]},
     ],
 )
 def test_what_encode_could_not_have_made_is_not_right(forged):

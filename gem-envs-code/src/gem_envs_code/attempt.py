@@ -198,5 +198,5 @@ def _shown(answers: Sequence[Any]) -> str | None:
     text = json.dumps(answers[0])
     try:
         return repr(decode(answers[0])) if len(text) <= KEPT else text[:KEPT]
-    except (TypeError, ValueError, KeyError, OverflowError, RecursionError):
+    except (TypeError, ValueError, AttributeError, LookupError, ArithmeticError, RecursionError):
         return text

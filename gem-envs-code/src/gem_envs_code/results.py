@@ -27,12 +27,14 @@ def same_result(found: Any, expected: Any, same: Same, tolerance: float = 0.0) -
         found = _kind(found)[1]
     try:
         return _same(found, expected, same, tolerance)
-    except (TypeError, ValueError, AttributeError, KeyError, ArithmeticError, RecursionError):
+    except (TypeError, ValueError, AttributeError, LookupError, ArithmeticError, RecursionError):
         return False
 
 
 def _same(found: Any, expected: Any, same: Same, tolerance: float) -> bool:
     kind, content = _kind(found)
+    if kind == "ndarray" and same == "json":
+        return _same(content[0], expected, same, tolerance)
     own = type(expected).__name__
     if kind == "dict_keys" and not (isinstance(expected, set) and len(content[0]) == len(cast("set[Any]", expected))):
         return False

@@ -12,8 +12,9 @@ LIMITS = Limits(timeout=2.0, wall=10.0, memory=512 * 2**20, output=2**20)
 
 Same = Literal["json", "python", "livecodebench"]
 """The comparison of results. `json`: the type decides too, as far as JSON can tell types: 1 is neither True nor
-1.0, but 1.0 may be 1, a tuple may stand for a list, and the keys of a dict count as text. `python`: what `==` of
-Python says. `livecodebench`: the same, and a result that is a tuple counts as a list."""
+1.0, but 1.0 may be 1, a tuple or an array of numbers may stand for a list, and the keys of a dict count as text.
+`python`: what `==` of Python says, without arrays. `livecodebench`: the same, and a result that is a tuple counts as
+a list."""
 
 Checker = Callable[[str, str, str], bool]
 """A function that judges a program: from the input, what it printed, and the output of the test."""

@@ -28,13 +28,13 @@ from collections.abc import Awaitable, Callable, Iterator
 from types import CodeType, CoroutineType, ModuleType
 from typing import Any
 
-from gem_envs_code.inside.wire import CLASSES, content, decode, encode
+from gem_envs_code.inside.wire import CLASSES, content, decode, differ, encode, fill, is_array
 
 MOST_ITEMS = 10_000
 """Items of an iterable that a test gets to see."""
 
 MUTABLE: tuple[Any, ...] = (list, dict, set, bytearray, collections.deque, collections.Counter, collections.OrderedDict)
-"""Types of arguments that a step may change."""
+"""Types of arguments that a step may change, as it may arrays."""
 
 _HIDDEN = """abstractmethods class class_getitem del delattr delete dict dir doc get getattr getattribute getnewargs
 getnewargs_ex getstate init init_subclass module mro_entries new reduce reduce_ex set set_name setattr setstate sizeof
@@ -119,9 +119,10 @@ class Steps:
         self.results[-1] = result
         changed: dict[str, Any] = {}
         for number, (before, after) in enumerate(zip(given, arguments, strict=True)):
-            if action != "update" and type(after) in MUTABLE and isinstance(before, list | dict):
+            mutable = type(after) in MUTABLE or is_array(after)
+            if action != "update" and mutable and isinstance(before, list | dict):
                 now = encode(after, self.reference)
-                if now != before:
+                if differ(now, before):
                     changed[str(number)] = now
         return {"is": encode(result, self.reference), "changed": changed, "made": self.made}
 
@@ -139,9 +140,7 @@ class Steps:
         if action == "plain":
             return Encoded(content(arguments[0], self.reference))
         if action == "update":
-            changed, now = arguments
-            changed.clear()
-            return (changed.extend if hasattr(changed, "extend") else changed.update)(now)
+            return fill(*arguments)
         if action == "await":
             return self.waited(arguments[0])
         return (getattr(builtins, action, None) or getattr(operator, action))(*arguments)

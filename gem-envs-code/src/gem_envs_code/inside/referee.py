@@ -39,7 +39,7 @@ from gem_envs_code.inside.mirrors import (
     placed,
     special,
 )
-from gem_envs_code.inside.wire import CLASSES, NotPlain, TooDeep, decode, encode
+from gem_envs_code.inside.wire import CLASSES, NotPlain, TooDeep, decode, differ, encode, fill, is_array
 
 MOST_GUESSES = 500
 
@@ -64,16 +64,16 @@ class Session:
         """Classes of the program that the test names."""
         self.coroutines: dict[int, Any] = {}
         self.attributes: list[Any] = []
-        """Lists and the like that are attributes in the program's process: the step, the value, and its encoding."""
+        """Lists, arrays and the like that are attributes in the program's process: step, value, and encoding."""
 
     def step(self, action: str, *arguments: Any, **keywords: Any) -> Any:
         """The result of a step in the program's process, or what it raised there."""
         for each in [*self.attributes]:
             at, value, before = each
             now = encode(value, self.reference)
-            if now != before:  # the test has changed it
+            if differ(now, before):  # the test has changed it
                 each[2] = now
-                self.take("update", Reference({"result": at}), now)
+                self.take("update", Reference({"result": at}), value)
         return self.take(action, *arguments, **keywords)
 
     def take(self, action: str, *arguments: Any, **keywords: Any) -> Any:
@@ -89,8 +89,9 @@ class Session:
             self.end({"fault": f"the test hands the program what cannot leave it: {error}"})
         at = len(self.asked)
         self.asked.append(step)
-        if not self.sure and at < len(self.known) and self.resolved(self.known[at][0]) == self.resolved(step):
-            self.asked[at] = self.known[at][0]
+        known = None if self.sure or at >= len(self.known) else self.known[at][0]
+        if known and not differ(self.resolved(known), self.resolved(step)):
+            self.asked[at] = known
             return self.result(at, action, self.known[at][1], arguments)
         self.sure = self.sure or at + 1
         if at - self.sure > MOST_GUESSES:
@@ -116,12 +117,11 @@ class Session:
                 self.end({"passed": False})  # it would end a loop of the test before its time, and nobody would notice
             raise error
         for number, now in answer["changed"].items():
-            changed, after = arguments[int(number)], decode(now, self.object)
-            changed.clear()
-            (changed.extend if hasattr(changed, "extend") else changed.update)(after)
+            fill(arguments[int(number)], decode(now, self.object))
         found = decode(answer["is"], self.object)
         self.has_class |= isinstance(found, type) and not isinstance(found, Mirror)
-        if action == "getattr" and isinstance(found, MUTABLE) and not isinstance(found, Remote):
+        mutable = is_array(found) or (isinstance(found, MUTABLE) and not isinstance(found, Remote))
+        if action == "getattr" and mutable:
             self.attributes.append([at, found, encode(found, self.reference)])
         return found
 

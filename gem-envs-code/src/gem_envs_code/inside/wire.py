@@ -1,8 +1,8 @@
 """Plain data as JSON: how arguments get to a program, and how results come back.
 
 None, bool, int, float, str and list are themselves; any other type is an object with one key, the name of the type.
-Values of the standard library, such as a fraction or a date, come as what makes them, and so do arrays of numpy; a
-number of numpy is one of Python. Anything else can be a reference, such as `{"object": …}`.
+Values of the standard library, such as a fraction or a date, come as what makes them, and so do numpy's arrays of
+numbers; a single number of numpy is one of Python. Anything else can be a reference, such as `{"object": …}`.
 """
 
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownLambdaType=false
@@ -46,11 +46,12 @@ _VALUES: dict[Any, Callable[[Any], list[Any] | None]] = {
     collections.defaultdict: lambda value: _of_factory(value),  # noqa: PLW0108
 }
 """What makes a value of each of these types; None for one that travels as a reference."""
-_NUMBER_TYPES = "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float32 float64 complex128"
-_NUMBERS = frozenset(_NUMBER_TYPES.split())
-"""Types of arrays."""
+_NUMBERS = {"bool", "float16", "float32", "float64", "complex64", "complex128"} | {
+    f"{kind}{bits}" for kind in ("int", "uint") for bits in (8, 16, 32, 64)
+}
+"""The types of items of the arrays that travel: those that numbers of Python can be turned into and back."""
 _MADE: dict[str, Callable[..., Any]] = {
-    "ndarray": lambda items, of: _array(items, of),  # noqa: PLW0108
+    "ndarray": lambda *parts: _array(*parts),  # noqa: PLW0108
     **{kind.__name__: kind for kind in _VALUES},
     "dict_keys": lambda keys: dict.fromkeys(keys).keys(),
     "defaultdict": lambda name, items: collections.defaultdict(name and _FACTORIES[name], items),
@@ -74,10 +75,35 @@ def _of_factory(value: Any) -> list[Any] | None:
     return [name, dict(value)] if made is None or _FACTORIES.get(name) is made else None
 
 
-def _array(items: Any, of: str) -> Any:
+def _array(items: Any, of: str, shape: list[int]) -> Any:
     if of not in _NUMBERS or "numpy" not in sys.modules:
         raise ValueError(f"an array of {of!r:.20}")
-    return sys.modules["numpy"].array(items, of)
+    return sys.modules["numpy"].array(items, of).reshape(shape)
+
+
+def is_array(value: Any) -> bool:
+    """Tell whether a value is an array of numpy that travels: one of numbers or truth values."""
+    return type(value) is getattr(sys.modules.get("numpy"), "ndarray", None) and str(value.dtype) in _NUMBERS
+
+
+def fill(changed: Any, now: Any) -> None:
+    """Put what `now` holds in the place of what `changed` does: arrays, or lists, dicts and the like.
+
+    Raises:
+        ValueError: they are arrays of different shapes or types.
+    """
+    if is_array(changed):
+        if (changed.shape, changed.dtype) != (now.shape, now.dtype):
+            raise ValueError("an array keeps its shape and its type")
+        changed[...] = now
+        return
+    changed.clear()
+    (changed.extend if hasattr(changed, "extend") else changed.update)(now)
+
+
+def differ(one: Any, other: Any) -> bool:
+    """Tell whether two encodings differ: `!=` says that NaN differs from itself, and True does not from 1."""
+    return repr(one) != repr(other)
 
 
 def _short(number: int) -> int:
@@ -123,9 +149,12 @@ def encode(value: Any, other: Callable[[Any], Any] = refuse, depth: int = 0) -> 
     if parts is None:
         numpy: Any = sys.modules.get("numpy")
         if numpy is not None and isinstance(value, numpy.generic):
-            return encode(value.item(), other, depth)
-        if numpy is not None and kind is numpy.ndarray and str(value.dtype) in _NUMBERS:
-            return {"ndarray": [encode(value.tolist(), other, depth + 1), str(value.dtype)]}
+            item = value.item()
+            if isinstance(item, numpy.generic):  # of more digits than Python's numbers have
+                item = complex(value) if isinstance(value, numpy.complexfloating) else float(value)
+            return encode(item, other, depth)
+        if is_array(value):
+            return {"ndarray": [encode(value.tolist(), other, depth + 1), str(value.dtype), [*value.shape]]}
         return other(value)
     return {kind.__name__: [encode(part, other, depth + 1) for part in parts]}
 
