@@ -21,6 +21,7 @@ wrong @ 6:21 @ 3:10   right @ 2:3 @ 84:126   wrong @ 1:10 PM, 4 PM @ 3:30 PM, 4 
 right @ 5:00 \; \mathrm{PM} @ 5:00 PM   right @ 5:00 \textrm{ PM} @ 5:00 PM   right @ 5\!:\!00 PM @ 5:00 PM
 right @ 5:00\,\text{p.m.} @ 5:00 PM   right @ 3:30 \, \text{PM} @ 3:30 PM   right @ x = 5:00 PM @ 5:00 PM
 wrong @ 5:01 \; \mathrm{PM} @ 5:00 PM   wrong @ 5\!:\!00 AM @ 5:00 PM   right @ 5\colon 00 PM @ 5:00 PM
+wrong @ 1/10 PM @ 3:30 PM   wrong @ 0.1 pm @ 3:30 pm   wrong @ x = 1:10 PM @ 3:30 PM   wrong @ 2:5 AM @ 6:15 AM
 """
 PAIRS = ["", "Find $a:b$.", "Find $AB:BC$.", "What is $AB:CD$?"]
 TRIPLES = ["", "Find a:b:c.", "What is the ratio a:b:c?"]

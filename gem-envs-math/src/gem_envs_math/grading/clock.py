@@ -8,7 +8,7 @@ from gem_envs_math.grading.tokens import FONTS, bare
 _LONGEST = 60
 _FONT = re.compile(rf"\\(?:{FONTS})\s*\{{([^{{}}]*)\}}")
 _COLON = re.compile(r"\s*(?:\{\s*:\s*\}|\\colon(?![A-Za-z])|:)\s*")
-_HALF = re.compile(r"[ap]\.?\s?m\b|noon|midnight", re.IGNORECASE)
+_WITHIN = re.compile(r"(?<![\d/.:])\d\d?(?::[0-5]\d){0,2}\s*[ap]\.?\s?m\b", re.IGNORECASE)
 _TIME = re.compile(
     r"(?P<hour>\d\d?)(?::(?P<minute>[0-5]\d)(?::(?P<second>[0-5]\d))?)?\s*(?:(?P<half>[ap])\.?\s?m\.?)?", re.IGNORECASE
 )
@@ -70,7 +70,9 @@ def same(answer: str, gold: str, asked: bool | None) -> bool | None:
     if not asked and not any(time.is_surely for time in (*rights, *(givens or ()) * (asked is None))):
         return None
     if givens is None:
-        return None if _HALF.search(answer) else False  # what is no time may be the same ratio: 1/10 is not 3:30 PM
+        # Other rules may read `x = 3:30 PM`, but to them 1/10 PM is the same.
+        within = [written(match[0]) for match in _WITHIN.finditer(_plain(answer[: 10 * _LONGEST]))]
+        return None if any(_same(right, each) for right in rights for each in within if each is not None) else False
     if len(givens) != len(rights):
         return False
     return all(any(_same(right, given) for given in givens) for right in rights) and all(
