@@ -39,6 +39,7 @@ RIGHT = {
     "objects among themselves": "a, b = Point(1, 2), Point(3, 4)\nassert a + b == Point(4, 6) and a < b and a != b\n"
     "assert isinstance(a, Point) and not isinstance(3, Point)\na.x = 7\nassert a.x == 7",
     "a list that is changed": "items = [3, 1, 2]\nassert settle(items) is None\nassert items == [1, 2, 3]",
+    "a keyword that is changed": "items = [3, 1, 2]\nsettle(extra=[7], items=items)\nassert items == [1, 2, 3]",
     "an attribute that is changed": "p = Point({}, 1)\np.x['a'] = (2,)\nassert p == Point({'a': (2,)}, 1)",
     "NaN": "import math\nassert math.isnan(double(math.nan))\nassert math.isnan(double(math.nan))",
     "keywords": "assert settle([], extra=(1, {2: {3}})) == (1, {2: {3}})",

@@ -87,8 +87,9 @@ class Steps:
     """Carries out steps that the referee of a test asks for: `[action, arguments, keywords]`.
 
     A step's answer is `{"is": result, "changed": …, "made": …}`, with the arguments that it has changed by their
-    positions, or `{"raised": class, "args": …, "error": …, "made": …}`. What is not plain data stays here, and
-    `{"object": number}` refers to it; `made` describes those that are new. `{"result": number}` is what a step gave.
+    positions (keywords come last), or `{"raised": class, "args": …, "error": …, "made": …}`. What is not plain data
+    stays here, and `{"object": number}` refers to it; `made` describes those that are new. `{"result": number}` is what
+    a step gave.
     """
 
     def __init__(self, code: CodeType, seed: int) -> None:
@@ -103,12 +104,12 @@ class Steps:
 
     def carry_out(self, step: list[Any]) -> dict[str, Any]:
         """Carry out the next step; returns its answer."""
-        action, given, keywords = step
+        action, given, named = step
         self.made = {}
         self.results.append(None)
-        arguments = decode(given, self.object)
+        arguments, keywords = decode(given, self.object), decode(named, self.object)
         try:
-            result = self.act(action, arguments, decode(keywords, self.object))
+            result = self.act(action, arguments, keywords)
         except Exception as error:
             try:
                 args = encode(error.args, self.reference)
@@ -118,7 +119,8 @@ class Steps:
             return {"raised": kind, "args": args, "error": own, "made": self.made}
         self.results[-1] = result
         changed: dict[str, Any] = {}
-        for number, (before, after) in enumerate(zip(given, arguments, strict=True)):
+        befores = [*given, *(value for _, value in named["dict"])]
+        for number, (before, after) in enumerate(zip(befores, [*arguments, *keywords.values()], strict=True)):
             mutable = type(after) in MUTABLE or is_array(after)
             if action != "update" and mutable and isinstance(before, list | dict):
                 now = encode(after, self.reference)

@@ -92,7 +92,7 @@ class Session:
         known = None if self.sure or at >= len(self.known) else self.known[at][0]
         if known and not differ(self.resolved(known), self.resolved(step)):
             self.asked[at] = known
-            return self.result(at, action, self.known[at][1], arguments)
+            return self.result(at, action, self.known[at][1], [*arguments, *keywords.values()])
         self.sure = self.sure or at + 1
         if at - self.sure > MOST_GUESSES:
             self.ask()
@@ -108,7 +108,7 @@ class Session:
             return {kind: self.resolved(each) for kind, each in step.items()}
         return step
 
-    def result(self, at: int, action: str, answer: dict[str, Any], arguments: tuple[Any, ...]) -> Any:
+    def result(self, at: int, action: str, answer: dict[str, Any], arguments: list[Any]) -> Any:
         """The result of a step whose answer is known."""
         self.made.update(answer["made"])
         if "raised" in answer:
