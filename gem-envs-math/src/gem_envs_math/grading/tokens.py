@@ -155,6 +155,8 @@ def bare(text: str) -> str:
 
 def _single(text: str) -> str:
     """The text with single backslashes where all are doubled, as in JSON, and without one at its end."""
+    if "\\" not in text:
+        return text
     if "\\\\begin" in text:
         text = text.replace("\\\\", "\\")
     elif "\\begin" not in text:
