@@ -14,9 +14,15 @@ Pair = tuple[str, str]
 
 
 @contextmanager
-def busy(processes: int) -> Iterator[None]:
-    """So many processes that calculate, until the end of the block."""
-    running = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(processes)]
+def busy(processes: int, *, apart: bool = False) -> Iterator[None]:
+    """So many processes that calculate, until the end of the block.
+
+    Args:
+        apart: each in a session of its own, as programs of a sandbox are: the scheduler may give as much to a session
+            as to any other (Linux sched(7), "The autogroup feature").
+    """
+    command = [sys.executable, "-c", "while True: pass"]
+    running = [subprocess.Popen(command, start_new_session=apart) for _ in range(processes)]
     try:
         yield
     finally:
