@@ -8,6 +8,7 @@ it, the commit, and how busy others kept the machine meanwhile.
 """
 
 import argparse
+import ctypes
 import importlib
 import json
 import os
@@ -18,6 +19,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +42,7 @@ COMMANDS = {
 """What measures each table."""
 QUIET, TRIES = 0.05, 3
 """The share of the cores that others may use while a table is measured, and how often one beside more is measured."""
+_SET_SUBREAPER = 36  # of prctl(2): processes whose parent has ended are this one's
 _BLOCK = re.compile(r"(<!-- figures: (\w+) -->\n).*?(<!-- end of figures -->)", re.DOTALL)
 Report = dict[str, Any]
 
@@ -62,6 +65,9 @@ def _measured(name: str) -> Report:
         command = [sys.executable, str(ROOT / "benchmarks" / program), *arguments, "--json", str(kept)]
         before, start = _others(), time.monotonic()
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+        with suppress(ChildProcessError):  # what a benchmark has started and not waited for is its own
+            while os.waitpid(-1, os.WNOHANG)[0]:
+                pass
         load = (_others() - before) / (time.monotonic() - start) / (os.cpu_count() or 1)
         report = json.loads(kept.read_text())
     said = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=True)
@@ -163,6 +169,7 @@ def main() -> None:
     arguments = parser.parse_args()
     if unknown := set(arguments.names) - COMMANDS.keys():
         parser.error(f"there is no table {min(unknown)!r}; there are {', '.join(COMMANDS)}")
+    ctypes.CDLL(None).prctl(_SET_SUBREAPER, 1)
     figures = json.loads(FILE.read_text()) if FILE.exists() else {}
     for name in [] if arguments.write else arguments.names or COMMANDS:
         print(f"{name}: python benchmarks/{COMMANDS[name]}", flush=True)
