@@ -1,8 +1,7 @@
 """Letters behind numbers: units and variables, products and words. Written for GEM."""
 
-import re
-
 import pytest
+from grading_tables import misjudged
 
 from gem_envs_math.grading import grade
 
@@ -75,17 +74,6 @@ def spellings():
         yield from ((gold, other) for other in others)
 
 
-def rows(table):
-    for line in table.strip().split("\n"):
-        for cell in re.split("  +", line.strip()):
-            verdict, answer, gold = cell.split(" @ ")
-            yield answer, gold, verdict == "right"
-
-
-def wrong(table):
-    return [row for row in rows(table) if grade(row[0], row[1]).right != row[2]]
-
-
 @pytest.mark.parametrize("question", ["", BEAD])
 def test_letters_of_units_are_variables_in_a_formula(question):
     assert len(list(spellings())) == 80
@@ -94,7 +82,7 @@ def test_letters_of_units_are_variables_in_a_formula(question):
 
 
 def test_a_letter_behind_a_number_is_a_unit_if_the_gold_has_units():
-    assert not wrong(UNITS)
+    assert not misjudged(UNITS)
 
 
 @pytest.mark.parametrize(("answer", "gold", "question", "right"), ASKED)
@@ -103,4 +91,4 @@ def test_a_letter_is_a_unit_that_the_question_names_unless_it_is_a_variable_ther
 
 
 def test_three_letters_are_a_product_if_they_are_no_word():
-    assert not wrong(PRODUCTS)
+    assert not misjudged(PRODUCTS)

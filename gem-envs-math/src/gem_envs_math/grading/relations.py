@@ -63,9 +63,8 @@ def same_inequality(gold: Node, answer: Node, digits: int) -> bool | None:
                 ratio = sign_of_ratio(_minus(*sides), _minus(*given))
                 if ratio is None:
                     return None
-            if ratio is None or (
-                ratio and not _varies(_minus(*sides), digits)
-            ):  # 1 < 2 is always true, and so is 3 < 4
+            # 1 < 2 is always true, and so is 3 < 4.
+            if ratio is None or (ratio and not _varies(_minus(*sides), digits)):
                 ratio = int(all(equal(ours, theirs, digits) for ours, theirs in zip(sides, given, strict=True)))
             if ratio > 0 or (ratio and sign == "!="):
                 found = place
