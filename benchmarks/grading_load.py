@@ -8,21 +8,14 @@ machine as it is, and once beside the busy processes. A planted verdict, which w
 comparison would find one.
 """
 
-import argparse
 import json
-import os
-import sys
-import time
-from collections import Counter
 from itertools import cycle, islice
-from pathlib import Path
+
+from beside_busy import TESTS, compare  # after which the modules of the tests are found
+from busy_machine import verdict
+from hostile import HOSTILE
 
 from gem.data import open_table
-
-TESTS = Path(__file__).parent.parent / "gem-envs-math" / "tests"
-sys.path.insert(0, str(TESTS))
-from busy_machine import busy, differences, verdict_by_the_clock, verdicts  # noqa: E402
-from hostile import HOSTILE  # noqa: E402
 
 
 def pairs(count):
@@ -37,41 +30,5 @@ def pairs(count):
     return list(islice(cycle(found), count))
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--busy", type=int, default=30, help="processes that calculate")
-    parser.add_argument("--verdicts", type=int, default=2000)
-    parser.add_argument("--json", type=Path, help="write the report there, too")
-    arguments = parser.parse_args()
-    graded = pairs(arguments.verdicts)
-    report = {"cores": len(os.sched_getaffinity(0)), "busy processes": arguments.busy, "verdicts": len(graded)}
-    seconds = {}
-
-    def timed(name):
-        started = time.perf_counter()
-        found = verdicts(graded)
-        seconds[name] = time.perf_counter() - started
-        return found
-
-    idle = timed("idle")
-    again = timed("idle, again")
-    print(seconds, file=sys.stderr, flush=True)
-    with busy(arguments.busy):
-        loaded = timed("busy")
-        planted = verdicts(graded[:50], verdict_by_the_clock)
-    report["seconds"] = seconds
-    report["faults"] = {"idle": idle.count("fault"), "busy": loaded.count("fault")}
-    report["differences of two idle runs"] = differences(graded, idle, again)
-    report["differences of idle and busy"] = differences(graded, idle, loaded)
-    report["planted verdicts by wall time that are found, of 50"] = len(
-        differences(graded[:50], ["right"] * 50, planted)
-    )
-    report["rules"] = dict(Counter(each.partition(" by ")[2] for each in idle).most_common())
-    text = json.dumps(report, indent=2)
-    if arguments.json:
-        arguments.json.write_text(text + "\n")
-    print(text)
-
-
 if __name__ == "__main__":
-    main()
+    compare(__doc__.splitlines()[0], pairs, verdict, 2000)

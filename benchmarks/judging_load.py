@@ -8,21 +8,13 @@ program that does nothing, and one that never ends. They are judged twice on the
 busy processes. A planted verdict, which wall time decides, shows that the comparison would find one.
 """
 
-import argparse
-import json
-import os
-import sys
-import time
-from collections import Counter
 from itertools import islice
-from pathlib import Path
+
+from beside_busy import compare
 
 import gem
 from gem.data import open_table
 from gem.errors import Fault
-
-sys.path.insert(0, str(Path(__file__).parent.parent / "gem-envs-math" / "tests"))
-from busy_machine import busy, differences, verdict_by_the_clock, verdicts
 
 SLOW = 3
 """Tasks with a program that calculates, one that sleeps, and one that never ends."""
@@ -53,41 +45,5 @@ def verdict(judged):
         env.close()
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--busy", type=int, default=30, help="processes that calculate")
-    parser.add_argument("--verdicts", type=int, default=300)
-    parser.add_argument("--json", type=Path, help="write the report there, too")
-    arguments = parser.parse_args()
-    judged = programs(arguments.verdicts)
-    seconds = {}
-
-    def timed(name):
-        started = time.perf_counter()
-        found = verdicts(judged, verdict)
-        seconds[name] = round(time.perf_counter() - started, 1)
-        print(name, seconds[name], "s", file=sys.stderr, flush=True)
-        return found
-
-    idle, again = timed("idle"), timed("idle, again")
-    with busy(arguments.busy, apart=True):
-        loaded = timed("busy")
-        planted = verdicts(judged[:50], verdict_by_the_clock)
-    report = {
-        "cores": len(os.sched_getaffinity(0)),
-        "busy processes": arguments.busy,
-        "verdicts": dict(Counter(idle)),
-        "seconds": seconds,
-        "faults": {"idle": idle.count("fault"), "busy": loaded.count("fault")},
-        "differences of two idle runs": differences(judged, idle, again),
-        "differences of idle and busy": differences(judged, idle, loaded),
-        "planted verdicts by wall time that are found, of 50": len(differences(judged[:50], ["right"] * 50, planted)),
-    }
-    text = json.dumps(report, indent=2)
-    if arguments.json:
-        arguments.json.write_text(text + "\n")
-    print(text)
-
-
 if __name__ == "__main__":
-    main()
+    compare(__doc__.splitlines()[0], programs, verdict, 300, apart=True)
