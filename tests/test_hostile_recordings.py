@@ -120,8 +120,12 @@ DOORS: dict[str, dict[str, Any]] = {
     "a python by its own name": tool_env(
         [{"name": "gem_tools.code.python:python_tool", **OPEN}], actions=(RUN_PYTHON,)
     ),
-    "a module for programs": tool_env([{"name": "python", "modules": ["planted_package.inner"]}]),
-    "a module for cells": tool_env([{"name": "notebook", "modules": ["planted_other.inner"]}]),
+    "a module for programs": tool_env(
+        [{"name": "python", "modules": ["planted_package"], **OPEN}], actions=("<python>1</python>",)
+    ),
+    "a module for cells": tool_env(
+        [{"name": "notebook", "modules": ["planted_other"], **OPEN}], actions=("<notebook>1</notebook>",)
+    ),
     "a search server": tool_env({"name": "search", "source": "URL"}, actions=(SEARCH,)),
     # MCP
     "a configuration in the working folder": tool_env([{"name": "mcp", "config": "servers.json"}]),
