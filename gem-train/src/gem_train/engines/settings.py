@@ -43,5 +43,5 @@ class ServerSettings(AnyVLLMSettings):
     folder: str | None = Field(default=None, description="where weights are written as files; by default in memory")
     devices: str | None = Field(default=None, description="GPUs of a server that the run starts, such as 1,2")
     tensor_parallel_size: int = Field(default=1, ge=1, description="GPUs that such a server divides the model over")
-    start_timeout: float = Field(default=900.0, gt=0, description="seconds that such a server may take to start")
+    start_timeout: float = Field(default=900.0, gt=0, description="seconds that its start may do nothing")
     timeout: float = Field(default=3600.0, gt=0, description="seconds that the server may take for a reply")

@@ -15,8 +15,9 @@ import threading
 import time
 import warnings
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from gem.errors import ConfigError
 
@@ -24,11 +25,25 @@ _SERVER = "vllm.entrypoints.openai.api_server"
 _ENVIRONMENT = {"VLLM_NO_USAGE_STATS": "1", "VLLM_LOGGING_LEVEL": "WARNING"}
 _POLL, _PATIENCE = 0.2, 15.0
 """Seconds between two looks at a server that starts, and until one that was told to end is killed."""
+_COMPUTED = 1.0
+"""Seconds of CPU time that show that a server which starts goes on; one that only waits for something uses less."""
 _SHOWN = 500
 """Characters of the end of a log."""
-_ERROR = re.compile(r"\b\w*(?:Error|Exception): .+")
+_ERROR = re.compile(
+    r"^(?!.*\b(?:DEBUG|INFO|WARNING) \d\d-\d\d |.*Warning: ).*?\b(\w*(?:Error|Exception): .+)", re.MULTILINE
+)
+"""An error in a log; a warning may mention one that did no harm."""
 _CONSEQUENCE = "See root cause above"
 """Words of vLLM's server when its engine has failed."""
+
+
+class _Done(NamedTuple):
+    """What a server has done so far."""
+
+    written: int
+    """Bytes of its log."""
+    computed: float
+    """Seconds of CPU time."""
 
 
 class ServerProcess:
@@ -54,28 +69,35 @@ class ServerProcess:
             )
 
     def wait_until(self, ready: Callable[[], bool], seconds: float) -> None:
-        """Wait until `ready()` is true.
+        """Wait until `ready()` is true; on a busy machine as long as it takes.
 
         Raises:
-            ConfigError: the server has ended instead, or was not ready in time.
+            ConfigError: the server has ended instead, or has done nothing for so many seconds: its log has not grown,
+                and its processes have not computed.
         """
-        until = time.monotonic() + seconds
+        before, until = self._done(), time.monotonic() + seconds
         while not ready():
             if self._process.poll() is not None:
                 raise ConfigError(f"the vLLM server of this run ended before it was ready. {self.last_words()}")
             if time.monotonic() > until:
-                raise ConfigError(
-                    f"the vLLM server of this run was not ready in {seconds:g} s; engine.start_timeout allows it more. "
-                    f"{self.last_words()}"
-                )
+                now = self._done()
+                if now.written == before.written and now.computed < before.computed + _COMPUTED:
+                    raise ConfigError(
+                        f"the vLLM server of this run is not ready, and has done nothing for {seconds:g} s; "
+                        f"engine.start_timeout allows it more. {self.last_words()}"
+                    )
+                before, until = now, time.monotonic() + seconds
             time.sleep(_POLL)
+
+    def _done(self) -> "_Done":
+        return _Done(self._log.stat().st_size, _cpu_seconds(self._process.pid))
 
     def last_words(self) -> str:
         """Facts about a server that failed: whether it still runs, and its last error."""
         status = self._process.poll()
         how = "It still runs" if status is None else f"It ended with status {status}"
         log = self._log.read_text("utf-8", errors="replace")
-        errors = [found.group() for found in _ERROR.finditer(log) if _CONSEQUENCE not in found.group()]
+        errors = [found for found in _ERROR.findall(log) if _CONSEQUENCE not in found]
         return f"{how}. {errors[-1] if errors else 'Its log ends with: ' + ' '.join(log[-_SHOWN:].split())}"
 
     def close(self) -> None:
@@ -99,6 +121,18 @@ def flags(arguments: Mapping[str, Any]) -> list[str]:
         elif value is not None:
             found += [f"--{flag}", json.dumps(value) if isinstance(value, dict) else str(value)]
     return found
+
+
+def _cpu_seconds(session: int) -> float:
+    """CPU time of the processes of a session so far, and of those that they have waited for; 0 if it is not known."""
+    ticks = 0
+    for stat in Path("/proc").glob("[0-9]*/stat"):  # Linux has it
+        with suppress(OSError):  # it has ended
+            # The name, in brackets, may hold anything.
+            fields = stat.read_text(errors="replace").rpartition(")")[2].split()
+            if int(fields[3]) == session:
+                ticks += sum(map(int, fields[11:15]))
+    return ticks / os.sysconf("SC_CLK_TCK")
 
 
 def _end_with_input() -> None:
