@@ -139,7 +139,8 @@ def test_the_parts_are_those_of_the_settings() -> None:
     assert "weights of the reference" not in plain
     full = parts(algorithm="ppo", credit={"kl": 0.1}, dtype="bfloat16", weights="bfloat16")
     assert full["optimizer"] == (12 * trained // 4, "always")
-    assert full["weights of the reference"] == (full["gradients of the critic"][0], "always")
+    assert full["gradients"] == full["gradients of the critic"] == (trained, "learning")
+    assert full["weights of the reference"] == (trained // 2, "always")
     assert full["critic"] == (14 * trained // 4, "always")
 
 

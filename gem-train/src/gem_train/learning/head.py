@@ -107,8 +107,9 @@ class _Chunked(torch.autograd.Function):
         by_logprob, by_entropy = gradients
         cast = weight.to(hidden.dtype)
         for_hidden = torch.empty_like(hidden) if ctx.needs_input_grad[0] else None
-        for_weight = torch.zeros_like(weight) if ctx.needs_input_grad[1] else None
-        for_bias = torch.zeros_like(bias) if bias is not None and ctx.needs_input_grad[2] else None
+        # In float32 also for weights in bfloat16: it is a sum over chunks, and autograd rounds it if it must.
+        for_weight = torch.zeros_like(weight, dtype=torch.float32) if ctx.needs_input_grad[1] else None
+        for_bias = torch.zeros_like(bias, dtype=torch.float32) if bias is not None and ctx.needs_input_grad[2] else None
 
         def add(part: slice) -> None:
             # These become the log-probabilities of all tokens, and then the gradient of the logits.

@@ -1,10 +1,13 @@
 """AdamW, with weights in float32 or with float32 copies of weights in bfloat16."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import torch
 from torch import Tensor
+from torch.distributed.tensor import DTensor
+
+from gem.errors import ConfigError
 
 
 def make_optimizer(
@@ -23,11 +26,44 @@ def make_optimizer(
         betas: decay of the moments.
         weight_decay: per unit of learning rate.
         offload: whether copies and moments are in the memory of the CPU.
+
+    Raises:
+        ConfigError: see `sum_in_float32`.
     """
+    sum_in_float32(parameters)
     settings: dict[str, Any] = {"lr": lr, "betas": betas, "weight_decay": weight_decay, "fused": True}
     if offload or any(parameter.dtype != torch.float32 for parameter in parameters):
         return MasterAdamW(parameters, "cpu" if offload else None, settings)
     return torch.optim.AdamW(parameters, **settings)
+
+
+def sum_in_float32(parameters: Iterable[Tensor]) -> None:
+    """Let the gradients of all micro-batches be added up in float32, whatever the type of the parameters.
+
+    A sum in bfloat16 loses what is below 1/256 of it: more, the more micro-batches there are.
+
+    Raises:
+        ConfigError: parameters are not float32, and this PyTorch has no gradients of another type.
+    """
+    for parameter in parameters:
+        if parameter.dtype == torch.float32:
+            continue
+        if not hasattr(parameter, "grad_dtype"):
+            raise ConfigError(
+                f"weights=bfloat16 needs PyTorch 2.10 or newer, whose gradients may be float32; this is "
+                f"{torch.__version__}. Install a newer one, or set weights=float32"
+            )
+        if isinstance(parameter, DTensor):
+            # FSDP sums over processes in float32, leaves the type of the parameter, and adds the next gradient to that.
+            parameter.grad_dtype = None
+            parameter.register_post_accumulate_grad_hook(_widen)
+        else:
+            parameter.grad_dtype = torch.float32
+
+
+def _widen(parameter: Tensor) -> None:
+    if parameter.grad is not None:
+        parameter.grad = parameter.grad.float()  # which is the same tensor if it is float32 already
 
 
 class MasterAdamW:
@@ -49,7 +85,7 @@ class MasterAdamW:
         self._made: list[tuple[Tensor, torch.optim.AdamW]] = []
 
     def _copies(self) -> list[tuple[Tensor, torch.optim.AdamW]]:
-        """The copy of each weight, and an optimizer for it alone: so the float32 gradient of only one exists."""
+        """The copy of each weight, and an optimizer for it alone: so the gradient of only one is moved to `device`."""
         if not self._made:
             for weight in self._weights:
                 master = weight.detach().to(self._device or weight.device, torch.float32, copy=True)

@@ -19,6 +19,7 @@ from gem_train.learning.attention import packed_attention
 from gem_train.learning.blocks import Blocks
 from gem_train.learning.head import Head, chunked_scores
 from gem_train.learning.kernels import Kernel, sdpa
+from gem_train.learning.optimizer import sum_in_float32
 from gem_train.learning.recomputation import recomputed
 from gem_train.models.lora import choose_trained
 
@@ -66,7 +67,7 @@ class Passes(NamedTuple):
     """Number of parameters."""
     weights: int
     trained: int
-    """Bytes of the weights that are trained, and of their gradients."""
+    """Bytes of the weights that are trained."""
     trained_numbers: int
     """Number of parameters that are trained."""
     update: int
@@ -150,8 +151,9 @@ def simulate(
                 found = model.base_model(input_ids=ids, position_ids=ids, attention_mask=None, use_cache=False)
             return found.last_hidden_state[0]
 
+        sum_in_float32(trained)
         for parameter in trained:
-            parameter.grad = torch.zeros_like(parameter)
+            parameter.grad = torch.zeros_like(parameter, dtype=torch.float32)
         kept = [tensor for each in parameters for tensor in (each, each.grad) if tensor is not None]
         with Allocated(kept) as counted:
             hidden = forward(row)

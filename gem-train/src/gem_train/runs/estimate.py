@@ -26,8 +26,8 @@ from gem_train.runs.checkpoints import model_folder
 
 When = Literal["always", "learning", "playing"]
 
-_MOMENTS, _MASTER = 8, 4
-"""Bytes of Adam's moments, and of the optimizer's copy of a weight, for each number that is trained."""
+_GRADIENT, _MOMENTS, _MASTER = 4, 8, 4
+"""Bytes of the gradient, Adam's moments, and the optimizer's copy of a weight, for each number that is trained."""
 _TYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16}
 
 
@@ -102,7 +102,7 @@ def estimate(config: RunConfig, ids: int) -> Estimate:
     parts = [
         Part(f"weights ({passes.parameters / 1e6:,.1f} million)", passes.weights, "always"),
         Part("optimizer", _optimizer(config, passes), "always"),
-        Part("gradients", passes.trained, "learning"),
+        Part("gradients", _GRADIENT * passes.trained_numbers, "learning"),
         Part("activations", passes.update - passes.logits, "learning"),
         Part("logits of a chunk of tokens", passes.logits, "learning"),
     ]
@@ -134,7 +134,7 @@ def _of_algorithm(config: TrainConfig, passes: Passes) -> list[Part]:
     if algorithm.critic:
         moments = (_MOMENTS + (_MASTER if config.weights != "float32" else 0)) * passes.trained_numbers
         parts.append(Part("critic", passes.weights + moments, "always"))
-        parts.append(Part("gradients of the critic", passes.trained, "learning"))
+        parts.append(Part("gradients of the critic", _GRADIENT * passes.trained_numbers, "learning"))
     return parts
 
 
