@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from gem_train.batch import TokenSequence
+from gem_train.distributed.world import straggling
 from gem_train.learning.packing import pack
 
 
@@ -52,6 +53,20 @@ def test_only_a_sequence_longer_than_a_micro_batch_exceeds_its_tokens():
 def test_packing_takes_at_most_one_micro_batch_more_than_needed():
     given = sequences(1, 400)
     assert len(pack(given, 200)) <= -(-sum(map(len, given)) // 200) + 1
+
+
+@pytest.mark.parametrize("processes", [2, 3, 8])
+@pytest.mark.parametrize("tokens", [45, 200, 10_000])
+def test_rows_for_several_processes_divide_and_are_about_equally_long(processes, tokens):
+    given = sequences(2, 60)
+    rows = [part.ids.shape[1] for part in pack(given, tokens, multiple=processes)]
+    assert sum(rows) == sum(map(len, given))
+    assert len(rows) % processes == 0
+    assert len(rows) - len(pack(given, tokens)) < processes
+    assert max(rows) <= tokens
+    # First fit alone fills all rows but the last, so that in its pass most wait for nothing.
+    assert straggling(rows, processes) < 1.15
+    assert len(pack(given[:2], tokens, multiple=processes)) == 2
 
 
 def test_a_sampled_id_without_an_id_before_it_is_an_error():

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gem_train.distributed.world import ALONE, World, flat
+from gem_train.distributed.world import ALONE, World, flat, straggling
 
 
 def world(rank: int, size: int) -> World:
@@ -22,11 +22,24 @@ def test_the_shares_of_all_processes_are_the_items_in_order(count: int, size: in
 @pytest.mark.parametrize("size", [1, 2, 3, 8])
 @pytest.mark.parametrize("count", [1, 2, 7, 16])
 def test_every_process_makes_equally_many_passes_and_each_item_counts_once(count: int, size: int) -> None:
-    dealt = [world(rank, size).deal(range(count)) for rank in range(size)]
-    assert len({len(items) for items in dealt}) == 1
-    assert sorted(item for items in dealt for item, counts in items if counts) == list(range(count))
+    items = [7 * index % 11 for index in range(count)]
+    shares = [world(rank, size).deal(range(count), items) for rank in range(size)]
+    assert len({len(share) for share in shares}) == 1
+    assert sorted(item for share in shares for item, counts in share if counts) == list(range(count))
+
+
+def test_items_are_dealt_by_size_and_not_by_number() -> None:
+    sizes = [100, 1, 98, 3, 2, 96]
+    shares = [[sizes[item] for item, _ in world(rank, 2).deal(range(6), sizes)] for rank in (0, 1)]
+    assert shares == [[100, 3, 2], [98, 96, 1]]  # as they come they would be 200 and 100
+    assert straggling(sizes, 2) == (100 + 96 + 2) / (300 / 2)
+    assert straggling([5] * 4, 2) == 1.0
+    assert straggling([5] * 3, 2) == pytest.approx(4 / 3)
+    # The smallest is passed again, without counting, by the process that has most.
+    assert world(0, 2).deal("abc", [3, 4, 2]) == [("b", True), ("c", False)]
+    assert world(1, 2).deal("abc", [3, 4, 2]) == [("a", True), ("c", True)]
 
 
 def test_alone_nothing_is_divided() -> None:
-    assert ALONE.deal("abc") == [("a", True), ("b", True), ("c", True)]
+    assert ALONE.deal("abc", [3, 2, 1]) == [("a", True), ("b", True), ("c", True)]
     assert ALONE.gather(1) == ALONE.together(lambda: 1) == [1]

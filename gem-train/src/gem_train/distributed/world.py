@@ -51,19 +51,14 @@ class World:
         count = len(items)
         return items[count * self.rank // self.size : count * (self.rank + 1) // self.size]
 
-    def deal(self, items: Sequence[T]) -> list[tuple[T, bool]]:
+    def deal(self, items: Sequence[T], sizes: Sequence[int]) -> list[tuple[T, bool]]:
         """This process's share of `items`, of which every process gets equally many, each with whether it counts.
 
-        Where they do not divide, some processes get an item that does not count: all of them make the same number of
-        passes through a model that they share.
+        Args:
+            items: what each process has a part of; see `dealt` for which.
+            sizes: how much work each is.
         """
-        rounds = -(-len(items) // self.size)
-        mine = range(self.rank, rounds * self.size, self.size)
-        return [(items[min(index, len(items) - 1)], index < len(items)) for index in mine]
-
-    def portion(self, most: int, tokens: int) -> int:
-        """Number of tokens that one pass takes: at most `most`, and so few that every process has some."""
-        return min(most, -(-tokens // self.size))
+        return [(items[index], counts) for index, counts in (turn[self.rank] for turn in dealt(sizes, self.size))]
 
     def sum(self, tensor: "Tensor") -> "Tensor":
         """The sum of the tensors of all processes, on the CPU as they are."""
@@ -115,6 +110,35 @@ def reported_once() -> Generator[None]:
 
 ALONE = World()
 """The world of a run in one process."""
+
+
+def dealt(sizes: Sequence[int], processes: int) -> list[list[tuple[int, bool]]]:
+    """For each pass, which item each process gets, and whether it counts.
+
+    Processes that share a model wait for each other in every pass, so items of similar size are passed at the same
+    time, and the largest of them goes to the process with the least so far. Where they do not divide, some processes
+    get the smallest one again, which does not count.
+
+    Args:
+        sizes: of the items.
+        processes: number of them.
+    """
+    order = sorted(range(len(sizes)), key=sizes.__getitem__, reverse=True)
+    loads = [0] * processes
+    passes: list[list[tuple[int, bool]]] = []
+    for first in range(0, len(order), processes):
+        turn = [(index, True) for index in order[first : first + processes]]
+        turn += [(order[-1], False)] * (processes - len(turn))
+        ranks = sorted(range(processes), key=loads.__getitem__)
+        passes.append([turn[ranks.index(rank)] for rank in range(processes)])
+        loads = [load + sizes[index] * counts for load, (index, counts) in zip(loads, passes[-1], strict=True)]
+    return passes
+
+
+def straggling(sizes: Sequence[int], processes: int) -> float:
+    """The largest item of each pass over the mean of all processes there, for all passes: 1 if none waits."""
+    slowest = sum(max(sizes[index] for index, _ in turn) for turn in dealt(sizes, processes))
+    return slowest * processes / max(1, sum(sizes))
 
 
 def flat(shares: Iterable[Iterable[T]]) -> list[T]:

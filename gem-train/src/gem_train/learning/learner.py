@@ -174,7 +174,7 @@ class Learner:
         if "entropy" in means:
             self._entropies = (self._entropies[0] if self._entropies else means["entropy"], means["entropy"])
         norm = float(np.mean(norms)) if norms else 0.0
-        return {"lr": lr, "signal": float(signal), "grad_norm": norm, **means}
+        return {"lr": lr, "signal": float(signal), "grad_norm": norm, **self._updates.metrics(), **means}
 
     def _is_too_far(self, metrics: Mapping[str, float]) -> bool:
         """True if earlier minibatches of the batch moved the model so far that this one is left out."""

@@ -13,6 +13,9 @@ from torch import Tensor
 
 from gem_train.batch import TokenSequence
 
+_CLOSE = 100
+"""Rows are about equally long if their limit is within one part of so many of the least."""
+
 
 @dataclass(frozen=True, slots=True)
 class Packed:
@@ -32,19 +35,40 @@ class Packed:
         )
 
 
-def pack(sequences: Sequence[TokenSequence], tokens: int) -> list[Packed]:
+def pack(sequences: Sequence[TokenSequence], tokens: int, multiple: int = 1) -> list[Packed]:
     """Put `sequences` into rows of at most `tokens` ids each; a longer sequence gets a row to itself.
 
-    First fit by decreasing length: at most 22% more rows than the best packing has (Johnson 1973), in practice 1%.
+    First fit by decreasing length: at most 22% more rows than the best packing has (Johnson 1973), in practice 1%. With
+    `multiple` the number of rows is one of it, if there are enough sequences, and they are about equally long: the
+    least limit is taken that needs no more of them (MULTIFIT, Coffman, Garey and Johnson 1978).
 
     Raises:
         ValueError: a sequence begins with a sampled id, which nothing predicts.
     """
+    if any(sequence.sampled[:1].any() for sequence in sequences):
+        raise ValueError("a sequence must begin with an id that was not sampled")
+    lengths = [len(sequence) for sequence in sequences]
+    rows = _first_fit(lengths, tokens)
+    most = -(-len(rows) // multiple) * multiple
+    low, high = sum(lengths) // max(1, most), min(tokens, sum(lengths))
+    while multiple > 1 and high - low > 1 + high // _CLOSE:
+        middle = (low + high) // 2
+        found = _first_fit(lengths, middle)
+        if len(found) <= most:
+            rows, high = found, middle
+        else:
+            low = middle
+    starts = list(accumulate(lengths, initial=0))
+    return [_row([sequences[number] for number in row], [starts[number] for number in row]) for row in rows]
+
+
+def _first_fit(lengths: Sequence[int], tokens: int) -> list[list[int]]:
+    """The sequences of each row, by their numbers."""
     rows: list[list[int]] = []
     free: list[int] = []
     # Sorting is stable, so equal lengths keep their order and the result is the same every time.
-    for number in sorted(range(len(sequences)), key=lambda number: len(sequences[number]), reverse=True):
-        length = len(sequences[number])
+    for number in sorted(range(len(lengths)), key=lengths.__getitem__, reverse=True):
+        length = lengths[number]
         row = next((i for i, left in enumerate(free) if left >= length), None)
         if row is None:
             rows.append([])
@@ -52,10 +76,7 @@ def pack(sequences: Sequence[TokenSequence], tokens: int) -> list[Packed]:
             row = len(rows) - 1
         rows[row].append(number)
         free[row] -= length
-    if any(sequence.sampled[:1].any() for sequence in sequences):
-        raise ValueError("a sequence must begin with an id that was not sampled")
-    starts = list(accumulate(map(len, sequences), initial=0))
-    return [_row([sequences[number] for number in row], [starts[number] for number in row]) for row in rows]
+    return rows
 
 
 def _row(sequences: Sequence[TokenSequence], starts: Sequence[int]) -> Packed:

@@ -12,7 +12,7 @@ from gem import seeding
 from gem_train.batch import TokenSequence
 from gem_train.config.sections import UpdateConfig
 from gem_train.distributed.processes import own_optimizer_state, whole
-from gem_train.distributed.world import World
+from gem_train.distributed.world import World, straggling
 from gem_train.learning.optimizer import make_optimizer
 from gem_train.learning.packing import Packed, pack
 
@@ -32,14 +32,24 @@ class Updates:
         self.names = [name for name, _ in named]
         self.parameters = [parameter for _, parameter in named]
         self._optim, self._world, self._device = optim, world, device
+        self._waited, self._ids = 0.0, 0
         self._optimizer = make_optimizer(
             self.parameters, lr=optim.lr, betas=optim.betas, weight_decay=optim.weight_decay, offload=optim.offload
         )
 
     def deal(self, sequences: Sequence[TokenSequence]) -> list[tuple[Packed, bool]]:
         """The micro-batches of this process, each with whether it counts; see `World.deal`."""
-        limit = self._world.portion(self._optim.micro_tokens, sum(map(len, sequences)))
-        return self._world.deal([part.to(self._device) for part in pack(sequences, limit)])
+        rows = pack(sequences, self._optim.micro_tokens, multiple=self._world.size)
+        sizes = [row.ids.shape[1] for row in rows]
+        self._ids += sum(sizes)
+        self._waited += straggling(sizes, self._world.size) * sum(sizes)
+        return self._world.deal([row.to(self._device) for row in rows], sizes)
+
+    def metrics(self) -> dict[str, float]:
+        """The `straggling` of the passes since the last call, if there are several processes."""
+        waited, ids = self._waited, self._ids
+        self._waited, self._ids = 0.0, 0
+        return {"straggling": waited / ids} if self._world.size > 1 and ids else {}
 
     def clear(self) -> None:
         """Free the gradients."""
