@@ -1,26 +1,33 @@
-"""What playing while learning brings where tools are slow: episodes per second with `rollout.max_lag`, and without.
+"""What playing while learning brings where envs take their time: episodes per hour with `rollout.async`, and without.
 
-    python benchmarks/async_play.py [--steps 16] [--seeds 1] [--max-lag 2] [--seconds 10] [--scale 20] [--json FILE]
+    python benchmarks/async_play.py [--latency 0.05 0.5] [--steps 8] [--seeds 5] [--max-lag 2] [--engine vllm_server]
 
-A tiny model learns to guess a number, and a tool answers each of its turns after 0 to 10 seconds, drawn evenly by seed
-and turn; here these are divided by 20. Both runs are a whole `gemx train` from the model after one warm-up, in this
-process, in turns. Success is measured without the latency.
+A tiny model learns to guess a number, and each turn of its env takes a time of this mean, drawn lognormally (σ = 1) by
+seed and turn. The runs of a seed are whole `gemx train`s from the model after one warm-up, one after the other, in this
+process; with `vllm_server` (on a CPU: `.venv/vllm/bin/python`) all of them sample with one server. Time is that of the
+steps; success is measured without latency, on the same episodes before and after.
 """
 
 import argparse
 import json
+import math
+import os
 import random
+import socket
+import subprocess
 import sys
 import tempfile
 import time
-from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from statistics import fmean, stdev
+from urllib.request import urlopen
 
 from peers import show
 
 from gem import seeding
 from gem.core import Wrapper
-from gem_eval.results.intervals import wilson_interval
 from gem_train.config.training import TINY, load_config
 from gem_train.runs.display import Display
 from gem_train.train import train
@@ -28,10 +35,15 @@ from gem_train.train import train
 ID = "game:GuessTheNumber-v0-easy"
 EPISODES = 64
 EVALUATED = 256
+SIGMA = 1.0
+T_975 = {1: 12.706, 2: 4.303, 3: 3.182, 4: 2.776, 5: 2.571, 6: 2.447, 7: 2.365, 8: 2.306, 9: 2.262}
+"""Quantiles of Student's distribution, by degrees of freedom."""
+SERVER = {"max_model_len": 512, "kv_cache_gib": 0.2}
+"""Settings of the engine `vllm_server`."""
 
 
-class SlowTool(Wrapper):
-    """Waits in every step, up to so many seconds."""
+class SlowEnv(Wrapper):
+    """Takes a lognormal time in every step, of so many seconds on average."""
 
     def __init__(self, env, *, seconds):
         super().__init__(env)
@@ -43,106 +55,178 @@ class SlowTool(Wrapper):
         return super().reset(seed=seed, options=options)
 
     def step(self, action):
-        time.sleep(self.waits.uniform(0, self.seconds))
+        time.sleep(self.waits.lognormvariate(math.log(self.seconds) - SIGMA**2 / 2, SIGMA))
         return super().step(action)
 
 
-def config(steps, **settings):
+def config(steps, engine, **settings):
     """The settings of a run; the later ones go over the earlier ones."""
-    rollout = {"episodes": EPISODES, "num_envs": 2 * EPISODES, "max_new_tokens": 16, "record": 0}
+    rollout = {"engine": engine, "episodes": EPISODES, "num_envs": 2 * EPISODES, "max_new_tokens": 16, "record": 0}
     base = {
         "id": ID,
         "steps": steps,
         "eval": {"episodes": EVALUATED},
+        "engine": SERVER if engine == "vllm_server" else {},
         "watch": {"stop": False},
         "checkpoint_every": 10**6,
     }
     return load_config([TINY, {**base, "rollout": rollout}, settings])
 
 
-def warm_up(folder, steps):
+def warm_up(folder, steps, engine):
     """The folder of a model that plays well-formed guesses."""
     with Display(quiet=True) as display:
-        train(config(1, warmup={"steps": steps}, checkpoint_every=1, eval={"episodes": 8}), folder, display)
+        train(config(1, engine, warmup={"steps": steps}, checkpoint_every=1, eval={"episodes": 8}), folder, display)
     return folder / "checkpoint" / "step-1" / "model"
 
 
-def run(folder, model, steps, max_lag, seconds, seed):
-    """The metrics of the steps of one run, and its summary."""
+@contextmanager
+def server(model: Path) -> Iterator[dict]:
+    """Settings of the engine, for a vLLM server with this model that all runs use; see docs/engines.md."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    flags = {
+        "model": model,
+        "host": "127.0.0.1",
+        "port": port,
+        "dtype": "float32",
+        "max-model-len": SERVER["max_model_len"],
+        "kv-cache-memory-bytes": int(SERVER["kv_cache_gib"] * 2**30),
+        "logprobs-mode": "processed_logprobs",
+        "generation-config": "vllm",
+        "max-num-batched-tokens": 8192,
+        "worker-extension-cls": "gem_train.engines.vllm.weights.Extension",
+        "weight-transfer-config": '{"backend": "gem-files"}',
+    }
+    words = [word for name, value in flags.items() for word in (f"--{name}", str(value))]
+    words += ["--enable-scale-out", "--no-enable-chunked-prefill", "--enforce-eager", "--no-async-scheduling"]
+    environment = {"VLLM_SERVER_DEV_MODE": "1", "TORCHDYNAMO_DISABLE": "1", "VLLM_LOGGING_LEVEL": "WARNING"}
+    process = subprocess.Popen(
+        [sys.executable, "-m", "vllm.entrypoints.openai.api_server", *words],
+        env={**os.environ, **environment},
+        stdout=sys.stderr,
+    )
+    url = f"http://127.0.0.1:{port}"
+    try:
+        while True:
+            try:
+                urlopen(f"{url}/health", timeout=2).close()
+                break
+            except OSError:
+                if process.poll() is not None:
+                    raise SystemExit("the vLLM server has not started") from None
+                time.sleep(0.5)
+        yield {"url": url}
+    finally:
+        process.terminate()
+        process.wait(30)
+
+
+def run(folder, model, arguments, engine, latency, seed, **play):
+    """What one run shows."""
     settings = config(
-        steps,
+        arguments.steps,
+        arguments.engine,
         seed=seed,
         model=str(model),
         warmup={"steps": 0},
-        wrappers=[{"name": "async_play:SlowTool", "seconds": seconds}],
+        wrappers=[{"name": "async_play:SlowEnv", "seconds": latency}],
         eval={"wrappers": []},
-        rollout={"backend": "thread", "max_lag": max_lag},
+        engine=engine,
+        rollout={"backend": "thread", **play},
     )
     with Display(quiet=True) as display:
         summary = train(settings, folder, display).as_json()
     lines = [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]
-    return [line for line in lines if line["phase"] == "train"], summary
-
-
-def together(max_lag, runs):
-    """What several runs show together: their speed, their lag, and success after them."""
-    made = [line for lines, _ in runs for line in lines]
-    spent = {doing: sum(line[f"seconds_{doing}"] for line in made) for doing in ("play", "learn", "sync")}
-    lags = Counter()
-    for line in made:
-        counted = {int(name[4:]): count for name, count in line.items() if name.startswith("lag/")}
-        lags.update(counted or {0: EPISODES})
-    succeeded = round(sum(summary["after"]["success"] for _, summary in runs) * EVALUATED)
+    steps = [line for line in lines if line["phase"] == "train"]
+    spent = {doing: sum(line[f"seconds_{doing}"] for line in steps) for doing in ("play", "learn", "sync")}
+    learned = sum(EPISODES - line["failures"] for line in steps)
     return {
-        "max_lag": max_lag,
-        "episodes_per_second": EPISODES * len(made) / sum(spent.values()),
+        "episodes_per_hour": 3600 * learned / sum(spent.values()),
         "seconds": spent,
-        "lag": {lag: lags[lag] for lag in sorted(lags)},
-        "lag_mean": sum(line["lag"] for line in made) / len(made),
-        "lag_max": max(line["lag_max"] for line in made),
-        "before": sum(summary["before"]["success"] for _, summary in runs) / len(runs),
-        "success": succeeded / (EVALUATED * len(runs)),
-        "interval": wilson_interval(succeeded, EVALUATED * len(runs)),
+        "lag": fmean(line["lag"] for line in steps),
+        "lag_max": max(line["lag_max"] for line in steps),
+        "engine_gap": max(line.get("engine_gap", 0.0) for line in steps),
+        "steps_with_gap": sum("engine_gap" in line for line in steps),
+        "counts": {name: value for name, value in steps[-1].items() if name.startswith("episodes/")},
+        "before": summary["before"]["success"],
+        "after": summary["after"]["success"],
+    }
+
+
+def interval(values):
+    """Mean of paired differences, and half of its 95% interval."""
+    half = T_975[len(values) - 1] * stdev(values) / math.sqrt(len(values)) if len(values) > 1 else math.nan
+    return fmean(values), half
+
+
+def pair(latency, plain, beside):
+    """What the runs of some seeds show, synchronous and asynchronous."""
+    ratios = [other["episodes_per_hour"] / one["episodes_per_hour"] for one, other in zip(plain, beside, strict=True)]
+    return {
+        "latency": latency,
+        "seeds": len(plain),
+        "ratio": sum(each["episodes_per_hour"] for each in beside) / sum(each["episodes_per_hour"] for each in plain),
+        "ratios": ratios,
+        "success": interval([other["after"] - one["after"] for one, other in zip(plain, beside, strict=True)]),
+        "synchronous": plain,
+        "asynchronous": beside,
     }
 
 
 def table(report):
     """The report as Markdown."""
     lines = [
-        "| `max_lag` | episodes/s | mean lag | largest | episodes by lag | success before | after (95%) |",
-        "|--:|--:|--:|--:|---|--:|---|",
+        "| env | | episodes/h | play, learn, sync: s per run | lag, largest | success before | after | ratio |",
+        "|--:|---|--:|---|---|--:|--:|--:|",
     ]
-    for each in report["runs"]:
-        low, high = each["interval"]
-        lags = ", ".join(f"{lag}: {count}" for lag, count in each["lag"].items())
-        lines.append(
-            f"| {each['max_lag']} | {each['episodes_per_second']:.1f} | {each['lag_mean']:.2f} | {each['lag_max']} | "
-            f"{lags} | {each['before']:.2f} | {each['success']:.2f} ({low:.2f} to {high:.2f}) |"
-        )
-    return "\n".join([*lines, "", f"{report['ratio']:.2f} times the episodes per second"])
+    for each in report["pairs"]:
+        for kind in ("synchronous", "asynchronous"):
+            runs = each[kind]
+            spent = ", ".join(f"{fmean(made['seconds'][doing] for made in runs):.1f}" for doing in runs[0]["seconds"])
+            mean = {
+                name: fmean(made[name] for made in runs) for name in ("episodes_per_hour", "lag", "before", "after")
+            }
+            lines.append(
+                f"| {1000 * each['latency']:.0f} ms | {kind} | {mean['episodes_per_hour']:,.0f} | {spent} | "
+                f"{mean['lag']:.2f}, {max(made['lag_max'] for made in runs)} | {mean['before']:.2f} | "
+                f"{mean['after']:.2f} | {each['ratio'] if kind == 'asynchronous' else 1:.2f} |"
+            )
+        mean, half = each["success"]
+        lines.append(f"| | difference of success, {each['seeds']} seeds | | | | | {mean:+.3f} ± {half:.3f} | |")
+    return "\n".join(lines)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--steps", type=int, default=16, help="of each run")
-    parser.add_argument("--seeds", type=int, default=1, help="runs of each kind, in turns")
-    parser.add_argument("--warm-up", type=int, default=300, help="steps of the warm-up")
-    parser.add_argument("--max-lag", type=int, default=2)
-    parser.add_argument("--seconds", type=float, default=10.0, help="the longest latency of the tool")
-    parser.add_argument("--scale", type=float, default=20.0, help="what it is divided by")
+    parser.add_argument("--latency", type=float, nargs="+", default=[0.05, 0.5], help="means of a step, in seconds")
+    parser.add_argument("--steps", type=int, default=8, help="of each run")
+    parser.add_argument("--seeds", type=int, default=5, help="runs of each kind, in turns")
+    parser.add_argument("--warm-up", type=int, default=250, help="steps of the warm-up")
+    parser.add_argument("--max-lag", type=int, default=2, help="of the asynchronous runs")
+    parser.add_argument("--late", choices=("wait", "drop"), default="wait")
+    parser.add_argument("--engine", choices=("hf", "vllm_server"), default="vllm_server")
+    parser.add_argument("--model", type=Path, help="of an earlier warm-up; it is put there if it does not exist")
     parser.add_argument("--json", type=Path, help="also write the report there")
     arguments = parser.parse_args()
     sys.path.append(str(Path(__file__).parent))
+    beside = {"async": True, "max_lag": arguments.max_lag, "late": arguments.late}
+    pairs = []
     with tempfile.TemporaryDirectory() as folder:
-        model = warm_up(Path(folder) / "warm", arguments.warm_up)
-        runs = {0: [], arguments.max_lag: []}
-        for seed in range(arguments.seeds):
-            for lag, made in runs.items():
-                path = Path(folder) / f"lag-{lag}-seed-{seed}"
-                made.append(run(path, model, arguments.steps, lag, arguments.seconds / arguments.scale, seed))
-    runs = [together(lag, made) for lag, made in runs.items()]
-    ratio = runs[1]["episodes_per_second"] / runs[0]["episodes_per_second"]
-    show({"runs": runs, "ratio": ratio}, table({"runs": runs, "ratio": ratio}), arguments.json)
+        model = arguments.model or Path(folder) / "warm"
+        if not model.exists():
+            warm_up(Path(folder) / "run", arguments.warm_up, arguments.engine).rename(model)
+        with server(model) if arguments.engine == "vllm_server" else contextmanager(lambda: iter([{}]))() as engine:
+            for latency in arguments.latency:
+                made = {"synchronous": [], "asynchronous": []}
+                for seed in range(arguments.seeds):
+                    for kind, play in (("synchronous", {}), ("asynchronous", beside)):
+                        path = Path(folder) / f"{kind}-{latency}-{seed}"
+                        made[kind].append(run(path, model, arguments, engine, latency, seed, **play))
+                        print(kind, latency, seed, made[kind][-1], file=sys.stderr)
+                pairs.append(pair(latency, *made.values()))
+    show({"pairs": pairs}, table({"pairs": pairs}), arguments.json)
 
 
 if __name__ == "__main__":

@@ -352,9 +352,9 @@ def settings(plain: RunConfig, tiny: RunConfig) -> dict[str, tuple[str, str]]:
 def flat(section: BaseModel, prefix: str = "") -> dict[str, str]:
     """Dotted names → values as a document shows them."""
     values: dict[str, str] = {}
-    for name in type(section).model_fields:
-        value = getattr(section, name)
-        values |= flat(value, f"{prefix}{name}.") if isinstance(value, BaseModel) else {prefix + name: shown(value)}
+    for field, described in type(section).model_fields.items():
+        value, name = getattr(section, field), prefix + (described.alias or field)
+        values |= flat(value, f"{name}.") if isinstance(value, BaseModel) else {name: shown(value)}
     return values
 
 

@@ -385,6 +385,42 @@ def test_an_abandoned_rollout_forgets_the_conversations_whose_envs_are_at_work_t
     assert sorted(policy.forgotten) == [0, 1, 2]
 
 
+def test_an_episode_that_is_given_up_is_not_yielded_and_its_slot_plays_the_next() -> None:
+    unwanted = {3, 4}
+
+    class Mute(Slow):
+        """Never answers the episodes that will be given up."""
+
+        def recv(self, min_results: int = 1, timeout: float | None = None) -> dict[int, Completion]:
+            ready = [slot for slot in self.asked if self.seeds[slot] not in unwanted]
+            if not ready:
+                time.sleep(timeout or 0)
+            return {slot: Completion(self.asked.pop(slot)) for slot in ready}
+
+        def send(self, transcripts: Mapping[int, Transcript]) -> None:
+            super().send(transcripts)
+            self.seeds = {**self.seeds, **{slot: each.start.seed for slot, each in transcripts.items() if each.start}}
+
+        seeds: Mapping[int, int] = {}
+
+    policy = Mute()
+    with gem.make_vec("sample_envs:Sum", 2, info_methods=policy.info_methods) as envs:
+        episodes = list(rollout(policy, envs, range(8), given_up=lambda start: start.seed in unwanted))
+
+    assert sorted(episode.seed for episode in episodes) == [0, 1, 2, 5, 6, 7]
+    assert policy.asked == {}
+
+
+@pytest.mark.parametrize("backend", ["thread", "process"])
+def test_a_rollout_of_which_all_is_given_up_ends_although_its_envs_hang(backend: str, tmp_path: Path) -> None:
+    policy, looks = Saying(f"await {tmp_path / 'end'}"), itertools.count()
+    with vector(backend, 2) as envs:
+        assert list(rollout(policy, envs, itertools.count(), given_up=lambda start: next(looks) > 6)) == []
+        assert sorted(policy.forgotten) == [0, 1]
+        (tmp_path / "end").touch()
+        assert len(list(rollout(Saying("go"), envs, range(3)))) == 3
+
+
 def test_starts_may_come_later_while_an_episode_is_running() -> None:
     more: list[Start | None] = [Start(0), Start(1), None]
 

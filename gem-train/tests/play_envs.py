@@ -2,6 +2,7 @@
 
 import random
 import time
+from pathlib import Path
 
 from gem import Step, TurnEnv, seeding
 from gem.dataset_env import DatasetEnv
@@ -84,3 +85,16 @@ class Waiting(Walk):
         time.sleep(random.uniform(0, 0.004))
         step = super()._step(action)
         return step if step.done else step._replace(observation=f"turn {self.turn} after {action[:20]!r}")
+
+
+class Gated(Walk):
+    """Does not answer while a file does not exist."""
+
+    def __init__(self, gate: str, longest: int = 4) -> None:
+        super().__init__(longest)
+        self.gate = Path(gate)
+
+    def _step(self, action: str) -> Step:
+        while not self.gate.exists():
+            time.sleep(0.005)
+        return super()._step(action)

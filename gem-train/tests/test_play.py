@@ -3,19 +3,18 @@
 import itertools
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import pytest
+from play_policies import Player
 
 import gem
 from gem import seeding
 from gem.episode import Completion, Episode, Trace
-from gem.rollout.policy import Policy
 from gem.rollout.starts import Curriculum
-from gem.rollout.transcript import Transcript
 from gem_train.build import build, make_evaluation
 from gem_train.config.training import load_config
 from gem_train.distributed.world import ALONE
@@ -27,50 +26,12 @@ from gem_train.train import train
 HERE = "play_envs"
 
 
-class Player(Policy):
-    """Answers each request after a time of its own, as if tools were slow: the quickest is always answered next."""
-
-    def __init__(self, slowest: int = 1, stuck: int = -1) -> None:
-        self.version = 0
-        self.slowest = slowest
-        self.stuck = stuck
-        """The seed of an episode that takes forever, unless nothing else is left to do."""
-        self.asked: dict[int, tuple[float, Transcript]] = {}
-        self.now = 0.0
-
-    def send(self, transcripts: Mapping[int, Transcript]) -> None:
-        for slot, transcript in transcripts.items():
-            start = transcript.start
-            assert start is not None
-            delay = seeding.derive(start.seed, start.group, len(transcript.turns)) % self.slowest
-            self.asked[slot] = (1e9 if start.seed == self.stuck else self.now + delay), transcript
-
-    def recv(self, min_results: int = 1, timeout: float | None = None) -> dict[int, Completion]:
-        self.now = min(due for due, _ in self.asked.values())
-        ready = [slot for slot, (due, _) in self.asked.items() if due == self.now]
-        answers: dict[int, Completion] = {}
-        for slot in ready:
-            start = self.asked.pop(slot)[1].start
-            assert start is not None
-            answers[slot] = Completion(
-                f"{start.seed} {start.group}", (1,), (2,), (0.0,), weight_versions=(self.version,)
-            )
-        return answers
-
-    def forget(self, slot: int) -> None:
-        self.asked.pop(slot, None)
-
-
 def play(policy: Player, steps: int = 3, num_envs: int = 5, ids: Any = f"{HERE}:Walk", **settings: Any) -> list[Played]:
     """The steps of a run, each of 8 episodes if nothing else is said."""
     env, settings = settings.pop("env", {}), {"episodes": 8, "seed": 3, **settings}
     with gem.make_vec(ids, num_envs, env_kwargs=env) as envs:
         made = Play(policy, envs, steps=steps, **settings)
-        played: list[Played] = []
-        for version in range(steps):
-            policy.version = version
-            played.append(made.step(version))
-        return played
+        return policy.steps(made, range(steps))
 
 
 def starts(episodes: list[Episode]) -> list[tuple[int, int]]:
@@ -162,15 +123,15 @@ def test_what_was_played_and_not_learned_from_is_played_again_after_a_resume(max
     whole = play(Player(10), **settings)
     for broken in range(6):
         with gem.make_vec(f"{HERE}:Walk", 5) as envs:
-            first = Play(Player(10), envs, **settings)
-            before = [first.step(version) for version in range(broken + 1)]
+            first = Play(player := Player(10), envs, **settings)
+            before = player.steps(first, range(broken + 1))
             # The update of the last step is not made; and JSON is what a checkpoint has.
             unmade, made = (json.loads(json.dumps(first.state(version))) for version in (broken, broken + 1))
         for state, learned in ((unmade, broken), (made, broken + 1)):
             with gem.make_vec(f"{HERE}:Walk", 5) as envs:
-                second = Play(Player(10), envs, **settings)
+                second = Play(player := Player(10), envs, **settings)
                 second.restore(state)
-                after = [second.step(version) for version in range(learned, 6)]
+                after = player.steps(second, range(learned, 6))
             resumed = [each.episodes for each in (*before[:learned], *after)]
             if max_lag == 0:
                 assert [*map(starts, resumed)] == [starts(each.episodes) for each in whole]
@@ -189,15 +150,15 @@ def test_a_step_that_was_broken_off_resumes_from_its_beginning() -> None:
 
     settings = {"seed": 3, "steps": 2, "episodes": 8}
     with gem.make_vec(f"{HERE}:Walk", 5) as envs:
-        first = Play(Interrupted(), envs, **settings)
-        learned = [first.step(0).episodes]
+        first = Play(player := Interrupted(), envs, **settings)
+        learned = player.steps(first, [0])
         with pytest.raises(KeyboardInterrupt):
-            first.step(1)
-        resumed = Play(Player(), envs, **settings)
+            player.steps(first, [1])
+        resumed = Play(player := Player(), envs, **settings)
         resumed.restore(first.state(1))
-        learned.append(resumed.step(1).episodes)
+        learned += player.steps(resumed, [1])
 
-    assert [starts(episodes) for episodes in learned] == [starts(each.episodes) for each in play(Player(), steps=2)]
+    assert [starts(each.episodes) for each in learned] == [starts(each.episodes) for each in play(Player(), steps=2)]
 
 
 def test_draining_finishes_what_runs_and_starts_nothing() -> None:
@@ -205,12 +166,12 @@ def test_draining_finishes_what_runs_and_starts_nothing() -> None:
     player = Player(30)
     with gem.make_vec(f"{HERE}:Walk", 5) as envs:
         running = Play(player, envs, **settings)
-        played = [running.step(0)]
+        played = player.steps(running, [0])
         assert player.asked
         running.drain()
         assert not player.asked
         assert envs.recv(timeout=0) == []
-        played += [running.step(version) for version in range(1, 9)]
+        played += player.steps(running, range(1, 9))
 
     assert sorted(flat(each.episodes for each in played)) == sorted(
         (seeding.derive(3, "train", step, index), 0) for step in range(9) for index in range(8)
@@ -290,12 +251,13 @@ def test_resumed_play_has_the_starts_of_a_run_that_was_not_stopped_and_a_sampler
         """Seed and settings of each episode, by step."""
         with gem.make_vec(config.trained.ids, 4) as envs:
             starts = sampler(envs, config.trained.levels, **config.curriculum.model_dump())
-            running = Play(Player(), envs, starts, seed=3, steps=8, episodes=8, max_lag=max_lag)
+            running = Play(player := Player(), envs, starts, seed=3, steps=8, episodes=8, max_lag=max_lag)
             if state is not None:
                 running.restore(state)
             steps: list[dict[int, Any]] = []
             for version in versions:
-                episodes = running.step(version).episodes
+                [step] = player.steps(running, [version])
+                episodes = step.episodes
                 states.setdefault((version, False), json.dumps(running.state(version)))
                 starts.ended(episodes)
                 states.setdefault((version, True), json.dumps(running.state(version + 1)))
@@ -325,15 +287,18 @@ def test_processes_that_play_a_part_each_choose_alike_and_others_can_resume() ->
         steps: list[dict[int, Any]] = []
         with ExitStack() as stack:
             runs: list[tuple[Curriculum, Play]] = []
+            player = Player()
             for rank in range(processes):
                 envs = stack.enter_context(gem.make_vec(config.trained.ids, 4))
                 starts = Curriculum(envs, config.trained.levels, **config.curriculum.model_dump())
                 groups = range(8 * rank // processes, 8 * (rank + 1) // processes)
-                runs.append((starts, Play(Player(), envs, starts, seed=3, steps=6, episodes=8, groups=groups)))
+                runs.append((starts, Play(player, envs, starts, seed=3, steps=6, episodes=8, groups=groups)))
                 if state:
                     runs[-1][1].resume(state, ALONE)
             for version in versions:
-                episodes = [episode for _, play in runs for episode in play.step(version).episodes]
+                episodes = [
+                    each for _, play in runs for step in player.steps(play, [version]) for each in step.episodes
+                ]
                 for starts, _ in runs:
                     starts.ended(episodes)
                 steps.append({each.seed: each.spec and each.spec.kwargs["longest"] for each in episodes})
@@ -345,7 +310,9 @@ def test_processes_that_play_a_part_each_choose_alike_and_others_can_resume() ->
 
     assert first + rest == whole
     assert len({longest for step in whole for longest in step.values()}) > 2
+    counts = [state.pop("counts") for state in states]
     assert states[0] == states[1] == states[2]
+    assert [each["learned"] for each in counts] == [3 * 2, 3 * 3, 3 * 3]
 
 
 @pytest.mark.full

@@ -88,8 +88,9 @@ def build(
         load = partial(load_trained, config, checkpoint, shown, ENGINES[play.engine].tiny_head_dim)
         loaded = load()
         scorer = find_scorer(optim.log_probs, loaded.model.device, half=bfloat16)
-        # A model of which each process holds a part cannot sample without the others, so the sampler gets its own.
-        played = loaded if world.size == 1 else load()
+        # A model of which each process holds a part cannot sample without the others, and one that learns cannot
+        # sample meanwhile, so the sampler gets its own.
+        played = load() if world.size > 1 or play.asynchronous else loaded
         critic = algorithm.critic and Critic(
             played.model, algorithm.critic, optim, seed=config.seed, bfloat16=bfloat16, world=world
         )

@@ -14,16 +14,16 @@ from gem_eval.results import Result
 from gem_train.batch import Batch, collate, traces_of
 from gem_train.build import Parts
 from gem_train.config.sections import EvalConfig, RolloutConfig
-from gem_train.distributed.world import flat
 from gem_train.driver import Run
 from gem_train.evaluation import Evaluation, metrics_of
-from gem_train.play import Play, Played, drawn
+from gem_train.groups import Played
+from gem_train.play import Play, drawn
 from gem_train.runs import nonfinite
 from gem_train.runs.checkpoints import best_checkpoint
 from gem_train.runs.display import Display
 from gem_train.runs.folder import RunFolder, Score
 from gem_train.runs.plot import plot_curve
-from gem_train.runs.step_metrics import StepClock, play_metrics
+from gem_train.runs.step_metrics import StepClock, play_metrics, waited
 from gem_train.runs.token_texts import trained_ids, with_token_texts
 from gem_train.runs.watch import Finding, Watch
 
@@ -94,6 +94,8 @@ class Reinforcement(Run[list[Result]]):
             episodes=play.episodes,
             group_size=play.group_size,
             max_lag=play.max_lag,
+            late=play.late,
+            asynchronous=play.asynchronous,
             place=parts.rows.train,
             groups=parts.world.share(range(play.episodes // play.group_size)),
         )
@@ -142,12 +144,13 @@ class Reinforcement(Run[list[Result]]):
             sampler.reseed(seeding.derive(schedule.seed, "sampling", step))
             with self._doing("play"):
                 shares = world.together(functools.partial(self._play.step, step))
-            played = Played(flat(each.episodes for each in shares), flat(each.failed for each in shares))
+            played = Played.together(shares)
             in_rewards = nonfinite.in_rewards(played.episodes)
             self.require_finite(step + 1, in_rewards, "`gemx check` finds such faults of an env")
             batch = algorithm.prepare(collate(played.episodes or played.failed, self.schedule.rollout.players))
             with self._doing("learn"):
-                sampler.sleep()
+                if not schedule.rollout.asynchronous:  # otherwise it samples meanwhile
+                    sampler.sleep()
                 scores = learner.score(batch, algorithm.needs)
             credit = algorithm.credit(batch, scores)
             self._require_finite(step + 1, nonfinite.in_batch(batch, credit))
@@ -162,7 +165,7 @@ class Reinforcement(Run[list[Result]]):
                 values = self._report(played, batch, metrics)
                 self._require_finite(step + 1, broken)
                 # In one order in all processes, so that they choose alike.
-                self.parts.starts.ended(played.episodes)
+                self._play.learned(played.episodes)
             solved = self._judge(values, show=True)
             due = self._evaluate_if_due()
             if due or solved or learner.step % schedule.checkpoint_every == 0 or learner.step == schedule.steps:
@@ -202,6 +205,10 @@ class Reinforcement(Run[list[Result]]):
         lines = [*self.folder.metrics("train"), *self.folder.metrics("eval")]
         if any(line["phase"] == "train" for line in lines):
             self.folder.draw(lambda path, title: plot_curve(path, title, lines, self.before))
+
+    def close(self) -> None:
+        """End what still plays, however the run has ended."""
+        self._play.close()
 
     @contextmanager
     def _doing(self, what: str) -> Generator[None]:
@@ -267,11 +274,14 @@ class Reinforcement(Run[list[Result]]):
         step = self.step
         episodes = [*played.episodes, *played.failed]
         found = play_metrics(episodes, version=step - 1)
+        clock, rollout = self._clock.metrics(found["tokens"]), self.schedule.rollout
         values = {
             **found,
-            **self.parts.starts.metrics(),
+            **self._play.metrics(),
+            **(played.counts.metrics() if rollout.max_lag else {}),
             **metrics,
-            **self._clock.metrics(found["tokens"]),
+            **clock,
+            **({"waited": waited(clock)} if rollout.asynchronous else {}),
             "seconds": self.seconds,
         }
         self.folder.write_metrics("train", step, values)

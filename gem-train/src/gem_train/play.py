@@ -1,75 +1,52 @@
-"""The episodes of each training step: whole groups of episodes, which are at most `max_lag` updates old.
+"""The playing of a run's episodes: while the learner waits for them, or all the time, in a thread of its own.
 
-The groups of a run are numbered, and so many of them belong to each step. The seed of a group follows from that of the
-run and its number, and a sampler of starts chooses what is played from it. With `max_lag` 0 a step plays its own
-groups, no others. Otherwise the next groups start as slots become free, episodes are played on while the weights
-change, and a step takes those that are complete; it waits for the ones that would be too old for the step after it.
+`gem_train.groups` says which may start and which a step learns from. With `max_lag` 0 a step plays its own groups, no
+others. Otherwise the next groups start as slots become free, and episodes are played on while the weights change: as
+long as the learner waits for a step, or, if play is `asynchronous`, all the time.
 """
 
 import random
-from collections import deque
+import threading
+import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from concurrent.futures import Future
+from dataclasses import asdict
+from functools import partial
+from typing import Any, Literal
 
-from gem import seeding
 from gem.episode import Episode
-from gem.errors import ConfigError
+from gem.errors import ConfigError, TrainingStopped
 from gem.rollout import Start, rollout
 from gem.rollout.policy import Policy
 from gem.rollout.starts import ByWeight, StartSampler
 from gem.vector import VectorEnv
+from gem.work.threads import Outcome, Threads
 from gem_train.distributed.world import World
+from gem_train.groups import Counts, Groups, Played
+
+GRACE = 5.0
+"""Seconds that the end of a run waits for its thread, which may be in a step of an env that hangs."""
+_NOTHING = "no episode of this run is left to play"
 
 
-@dataclass(frozen=True, slots=True)
-class Played:
-    """The `episodes` of a step, in the order of their starts, and those that `failed` since the step before.
+class _Playing:
+    """A rollout on the groups of a run, which one thread advances."""
 
-    A group in which an episode failed is replaced as a whole, by one from another seed; at most as many groups are
-    replaced as a step has, and beyond that it has fewer.
-    """
-
-    episodes: list[Episode]
-    failed: list[Episode]
-
-
-class _Upcoming(NamedTuple):
-    """A group that is still to be started."""
-
-    number: int
-    start: Start
-    attempt: int = 0
-    """The number of groups in this place that have failed before."""
-
-
-@dataclass(slots=True)
-class _Group:
-    """Episodes that start alike."""
-
-    planned: _Upcoming
-    version: int
-    """The version of the weights when it was started."""
-    left: int
-    """The number of its episodes that are still to be started."""
-    running: int = 0
-    episodes: list[Episode] = field(default_factory=list[Episode])
-    failed: bool = False
-
-    @property
-    def number(self) -> int:
-        return self.planned.number
-
-    @property
-    def complete(self) -> bool:
-        return not (self.left or self.running)
+    episodes: Generator[Episode] | None = None
+    leaves = False
+    """True once it is to end: it starts nothing, and what it plays is abandoned."""
+    waits = False
+    """True while its thread waits for something to start."""
+    threads: Threads | None = None
+    result: "Future[Outcome[None]] | None" = None
+    """Result of its thread, if it has one of its own."""
 
 
 class Play:
     """The episodes of the steps of a run.
 
     Args:
-        policy: plays them.
+        policy: plays them. If play is asynchronous, it may get new weights in another thread.
         envs: what it plays on.
         starts: chooses where groups start; by default several ids get their shares of the groups.
         seed: of the run.
@@ -77,6 +54,9 @@ class Play:
         episodes: in a step.
         group_size: how many of them start alike; a divisor of `episodes`.
         max_lag: how many updates older than the weights the oldest reply of an episode may be when it is learned from.
+        late: what becomes of a group that is not complete and would be too old for the next step: the step waits for
+            it, or it is dropped and starts again.
+        asynchronous: whether a thread plays on between the steps, too.
         place: adds to a start what it needs besides the seed, such as the row of a data set.
         groups: which of the groups of a step are played here; by default all of them.
     """
@@ -92,91 +72,80 @@ class Play:
         episodes: int,
         group_size: int = 1,
         max_lag: int = 0,
+        late: Literal["wait", "drop"] = "wait",
+        asynchronous: bool = False,
         place: Callable[[Start], Start] = lambda start: start,
         groups: Sequence[int] | None = None,
     ) -> None:
         self._policy = policy
         self._envs = envs
-        self._seed = seed
-        self._steps = steps
-        self._all_groups = range(episodes // group_size)
-        self._groups = self._all_groups if groups is None else groups
-        self._groups_per_step = len(self._groups)
-        self._group_size = group_size
         self._max_lag = max_lag
-        self._place = place
-        self._version = -1
-        """The version of the last `step`."""
-        self._starts = starts or ByWeight(envs.shares)
-        self._steps_planned = 0
-        """The steps whose groups were given their starts."""
-        self._upcoming: deque[_Upcoming] = deque()
-        """The groups to start next."""
-        self._starting: _Group | None = None
-        self._open: dict[int, _Group] = {}
-        """The groups that no step has taken yet, by the seeds of their starts."""
-        self._taken: list[_Upcoming] = []
-        """The groups that this step has taken."""
-        self._replaced = 0
-        """Groups that were replaced in this step."""
-        self._failed: list[Episode] = []
-        self._rollout: Generator[Episode] | None = None
-        self._before: dict[str, Any] = {}
-        """The state before the last `step`."""
+        self._asynchronous = asynchronous
+        self._groups = Groups(
+            starts or ByWeight(envs.shares),
+            seed=seed,
+            steps=steps,
+            episodes=episodes,
+            group_size=group_size,
+            max_lag=max_lag,
+            drops=late == "drop",
+            place=place,
+            groups=groups,
+        )
+        self._looks = asynchronous or late == "drop"
+        """Whether episodes may be given up while they are played."""
+        self._changed = threading.Condition()
+        """Its lock is held by whoever uses the groups or the sampler of starts."""
+        self._playing: _Playing | None = None
 
     def step(self, version: int) -> Played:
         """Play until the next update can be made.
 
         Args:
             version: of the weights that are updated: the number of updates before.
+
+        Raises:
+            TrainingStopped: an episode is older than `max_lag` allows, or it is not known how old it is.
         """
-        self._before = self._state()
-        self._version, self._replaced, self._taken = version, 0, []
-        while not self._is_ready():
-            self._advance()
-        complete = [group for group in self._open.values() if group.complete]
-        # The oldest first: for the next step they would be too old.
-        complete.sort(key=lambda group: (group.version, group.number))
-        taken = sorted(complete[: self._groups_per_step], key=lambda group: group.number)
-        self._taken = [group.planned for group in taken]
-        for group in taken:
-            del self._open[group.planned.start.seed]
-        if not self._open:
+        with self._changed:
+            self._groups.begin(version)
+            self._changed.notify_all()  # more may start now
+        self._play_until(self._begin(), self._groups.are_ready)
+        with self._changed:
+            played = self._groups.take()
+        if not (self._asynchronous or self._groups.any_open):
             self.close()
-        failed, self._failed = self._failed, []
-        episodes = [each for group in taken for each in sorted(group.episodes, key=lambda episode: episode.group)]
-        return Played(episodes, failed)
+        check_lag(played.episodes, version, self._max_lag)
+        return played
 
     def drain(self) -> None:
         """Finish the running groups and start no others, so that the policy is free for something else."""
-        steps, upcoming = self._steps, self._upcoming
-        self._steps, self._upcoming = 0, deque()
+        self._groups.draining = True
         try:
-            while not all(group.complete for group in self._open.values()):
-                self._advance()
-            self.close()
+            if self._playing is not None:
+                self._play_until(self._playing, self._groups.are_complete)
+            self._leave(threading.TIMEOUT_MAX)
         finally:
-            self._steps = steps
-            self._upcoming.extend(upcoming)
+            self._groups.draining = False
+
+    def learned(self, episodes: Iterable[Episode]) -> None:
+        """Tell the sampler of starts of the episodes that were learned from."""
+        with self._changed:
+            self._groups.starts.ended(episodes)
+
+    def metrics(self) -> dict[str, float]:
+        """Measurements of the sampler of starts."""
+        with self._changed:
+            return self._groups.starts.metrics()
 
     def state(self, version: int) -> dict[str, Any]:
         """The state from which a run resumes with `version` updates, as JSON.
 
-        It has the groups that are still to be learned from, and the state of the sampler of starts. Until the update is
-        made, they are those from before the step.
+        It has the groups that are still to be learned from, the state of the sampler of starts, and the counts. Until
+        the update is made, they are those from before the step.
         """
-        unmade = version == self._version
-        if self._max_lag == 0:
-            return self._before if unmade else self._state()
-        return self._state(self._taken if unmade else ())
-
-    def _state(self, taken: Iterable[_Upcoming] = ()) -> dict[str, Any]:
-        planned = sorted([*taken, *(group.planned for group in self._open.values()), *self._upcoming])
-        starts = [
-            (number, {"seed": start.seed, "id": start.id, "options": start.options}, attempt)
-            for number, start, attempt in planned
-        ]
-        return {"steps": self._steps_planned, "upcoming": starts, "starts": self._starts.state()}
+        with self._changed:
+            return self._groups.state(version)
 
     def resume(self, states: Sequence[Mapping[str, Any]], world: World) -> None:
         """Restore what is this process's of the `states` of all processes.
@@ -184,103 +153,142 @@ class Play:
         Raises:
             ConfigError: there are more or fewer processes now, and the states cannot be divided among them.
         """
-        alike = len(states) == world.size
-        if not alike and any(state["upcoming"] for state in states):
+        # What the sampler of starts keeps is the same in every process.
+        if len(states) == world.size:
+            self.restore(states[world.rank])
+        elif any(state["upcoming"] for state in states):
             raise ConfigError(
                 f"the run has been made by {len(states)} processes, with max_lag: resume it with as many processes"
             )
-        # What the sampler of starts keeps is the same in every process.
-        self.restore(states[world.rank if alike else 0])
+        else:
+            counts = Counts() if world.rank else Counts.sum(Counts(**state["counts"]) for state in states)
+            self.restore({**states[0], "counts": asdict(counts)})
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Resume from a `state`, before the first step."""
-        self._steps_planned = state["steps"]
-        self._upcoming = deque(
-            _Upcoming(number, Start(**start), attempt) for number, start, attempt in state["upcoming"]
-        )
-        self._starts.restore(state["starts"])
+        with self._changed:
+            self._groups.restore(state)
 
     def close(self) -> None:
-        """Abandon the episodes that are running; their groups start again in the next step."""
-        if self._rollout is not None:
-            self._rollout.close()
-            self._rollout = None
-        broken_off = [group.planned for group in self._open.values() if not group.complete]
-        for planned in broken_off:
-            del self._open[planned.start.seed]
-        self._upcoming.extendleft(reversed(broken_off))
-        self._starting = None
+        """Abandon the episodes that are running; their groups start again in the next step.
 
-    def _is_ready(self) -> bool:
-        oldest = self._version - self._max_lag
-        complete = sum(group.complete for group in self._open.values())
-        waits = any(group.version <= oldest and not group.complete for group in self._open.values())
-        return complete >= self._groups_per_step and not waits
+        A thread that is in a step of an env is waited for only shortly; it ends after it.
+        """
+        self._leave(time.monotonic() + GRACE)
 
-    def _advance(self) -> None:
-        """Play until an episode ends."""
-        if self._rollout is None:
-            self._rollout = rollout(self._policy, self._envs, self._episode_starts())
+    def _leave(self, until: float) -> None:
+        """End the rollout; its thread is waited for until then, by `time.monotonic`."""
+        playing, self._playing = self._playing, None
+        if playing is not None and playing.threads is not None:
+            with self._changed:
+                playing.leaves = True
+                self._changed.notify_all()
+            playing.threads.close(until)
+        elif playing is not None and playing.episodes is not None:
+            playing.episodes.close()
+        with self._changed:
+            self._groups.break_off()
+
+    def _play_until(self, playing: _Playing, done: Callable[[], bool]) -> None:
+        """Play, or wait for the thread that does, until `done`."""
+        result = playing.result
         try:
-            episode = next(self._rollout)
-        except BaseException as error:
+            if result is None:
+                while not done():
+                    if not self._advance(playing) and not self._groups.can_start():
+                        raise RuntimeError(_NOTHING)
+                return
+            with self._changed:
+                self._changed.wait_for(
+                    lambda: done() or result.done() or (playing.waits and not self._groups.can_start())
+                )
+                if done():
+                    return
+            if result.done():
+                result.result().get()  # raises what the thread has raised
+            raise RuntimeError(_NOTHING)
+        except BaseException:
             self.close()
-            if isinstance(error, StopIteration):
-                raise RuntimeError("no episode of this run is left to play") from error
             raise
-        group = self._open[episode.seed]
-        group.running -= 1
-        if episode.failure is None:
-            group.episodes.append(episode)
-        else:
-            self._failed.append(episode)
-            # The rest of the group is not worth starting.
-            group.failed, group.left = True, 0
-        if group.failed and group.complete:
-            self._give_up(group)
 
-    def _give_up(self, group: _Group) -> None:
-        """Start another group in place of one that has failed."""
-        group.episodes.clear()
-        if self._replaced == self._groups_per_step:
-            return
-        self._replaced += 1
-        number, start, attempt = group.planned
-        del self._open[start.seed]
-        step, index = divmod(number, self._groups_per_step)
-        seed = seeding.derive(self._seed, "train", step, self._groups[index], "again", attempt)
-        self._upcoming.appendleft(_Upcoming(number, replace(start, seed=seed), attempt + 1))
+    def _begin(self) -> _Playing:
+        """The rollout, if need be a new one."""
+        if self._playing is None:
+            playing = self._playing = _Playing()
+            if self._asynchronous:
+                playing.threads = Threads("gem-play", 1)
+                playing.result = playing.threads.submit(partial(self._play_on, playing))
+                playing.result.add_done_callback(lambda _: self._wake())
+        return self._playing
 
-    def _episode_starts(self) -> Iterator[Start | None]:
-        """The starts of the episodes; None while the next group would be too old when its turn comes."""
+    def _play_on(self, playing: _Playing) -> None:
+        """Play as long as anything may start, and wait until more may; in a thread of its own."""
+        try:
+            while not playing.leaves:
+                if self._advance(playing):
+                    continue
+                with self._changed:
+                    playing.waits = True
+                    self._changed.notify_all()
+                    self._changed.wait_for(lambda: playing.leaves or self._groups.can_start())
+                    playing.waits = False
+        finally:
+            if playing.episodes is not None:
+                playing.episodes.close()
+
+    def _advance(self, playing: _Playing) -> bool:
+        """Play until an episode ends; False if none is running."""
+        if playing.episodes is None:
+            given_up = partial(self._is_given_up, playing) if self._looks else None
+            playing.episodes = rollout(self._policy, self._envs, self._starts(playing), given_up=given_up)
+        episode = next(playing.episodes, None)
+        with self._changed:
+            if episode is None:
+                playing.episodes = None
+            elif not playing.leaves:
+                self._groups.ended(episode)
+        self._wake()
+        return episode is not None
+
+    def _starts(self, playing: _Playing) -> Iterator[Start | None]:
+        """The starts of the episodes; None while none may start."""
         while True:
-            group = self._starting
-            if group is None or not group.left:
-                self._starting = group = self._new_group()
-            if group is None:
-                yield None
+            with self._changed:
+                start = None if playing.leaves else self._groups.next_start()
+            yield start
+
+    def _is_given_up(self, playing: _Playing, start: Start) -> bool:
+        with self._changed:
+            return playing.leaves or self._groups.is_given_up(start)
+
+    def _wake(self) -> None:
+        """Let those who wait look again."""
+        with self._changed:
+            self._changed.notify_all()
+
+
+def check_lag(episodes: Iterable[Episode], version: int, max_lag: int) -> None:
+    """Require of every reply that it was sampled under known weights, at most so many updates before `version`.
+
+    Raises:
+        TrainingStopped: one was not.
+    """
+    for episode in episodes:
+        for turn in episode.turns:
+            versions = turn.completion.weight_versions
+            if versions and version - max_lag <= min(versions) and max(versions) <= version:
                 continue
-            group.left -= 1
-            group.running += 1
-            yield replace(self._place(group.planned.start), group=self._group_size - group.left - 1)
-
-    def _new_group(self) -> _Group | None:
-        if not self._upcoming and self._steps_planned < min(self._version + 1 + self._max_lag, self._steps):
-            self._plan_step()
-        if not self._upcoming:
-            return None
-        group = _Group(self._upcoming.popleft(), self._version, left=self._group_size)
-        self._open[group.planned.start.seed] = group
-        return group
-
-    def _plan_step(self) -> None:
-        """Choose the starts of all groups of the next step, and keep those that are played here."""
-        step = self._steps_planned
-        seeds = [seeding.derive(self._seed, "train", step, index) for index in self._all_groups]
-        starts = list(map(self._starts.start, seeds))
-        first = step * self._groups_per_step
-        self._upcoming.extend(_Upcoming(first + place, starts[index]) for place, index in enumerate(self._groups))
-        self._steps_planned += 1
+            where = f"stopped at step {version + 1}: a reply of the episode {episode.id} with the seed {episode.seed}"
+            if not versions:
+                raise TrainingStopped(
+                    f"{where} does not have the version of the weights that sampled it, so it is not known whether it "
+                    "is older than rollout.max_lag allows. The engine has to report it: try another rollout.engine"
+                )
+            raise TrainingStopped(
+                f"{where} was sampled under the weights of versions {min(versions)} to {max(versions)}, and is to be "
+                f"learned from at version {version}: rollout.max_lag allows {max_lag} updates between them. That is a "
+                "fault of the engine or of GEM; nothing was learned from it"
+            )
 
 
 def played_in_order(

@@ -89,7 +89,8 @@ def _prepared(
             config.watch.stop,
         )
         warm_up = functools.partial(_warm_up, config.warmup, config.optim, config.seed, parts, teacher, folder, display)
-        yield Reinforcement(schedule, parts, evaluation, watch, before, teacher, warm_up, folder, display)
+        run = Reinforcement(schedule, parts, evaluation, watch, before, teacher, warm_up, folder, display)
+        yield stack.enter_context(closing(run))
 
 
 def _measure(config: TrainConfig, evaluation: Evaluation, display: Display, world: World) -> tuple[Results, str]:

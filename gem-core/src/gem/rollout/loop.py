@@ -5,7 +5,7 @@ Both sides have `send` and `recv`. The loop passes on whatever is ready, so neit
 
 import time
 from collections import deque
-from collections.abc import Generator, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import ExitStack, closing
 from dataclasses import replace
 from typing import cast
@@ -24,6 +24,8 @@ from gem.vector.mixture import options_for
 
 PAUSE = 0.001
 """Seconds to wait for the envs when neither side had a result."""
+PATIENCE = 0.1
+"""Seconds between two looks at which episodes are given up, and longest wait of a rollout that has to look."""
 
 
 def rollout(
@@ -33,12 +35,13 @@ def rollout(
     group_size: int = 1,
     *,
     max_turns: int | None = None,
+    given_up: Callable[[Start], bool] | None = None,
 ) -> Generator[Episode]:
     """Play `group_size` episodes from each start, and yield them as they finish.
 
-    Every episode that starts is played to its end; one whose env or policy failed is yielded with its `failure`, and
-    one whose conversation has outgrown the model's context is truncated. The iterator may be abandoned early. The envs
-    may have any autoreset: the rollout resets them itself.
+    Every episode that starts is played to its end, unless it is given up; one whose env or policy failed is yielded
+    with its `failure`, and one whose conversation has outgrown the model's context is truncated. The iterator may be
+    abandoned early. The envs may have any autoreset: the rollout resets them itself.
 
     Args:
         policy: a policy or a function (see `FunctionPolicy`), which plays for every player; or one for each player, by
@@ -50,6 +53,10 @@ def rollout(
         group_size: episodes from each start.
         max_turns: turns after which an episode is truncated; by default `MOST_TURNS`, or the `max_turns` of the spec if
             that is more.
+        given_up: says of a start that its episode is not wanted any more; asked of those that are running, about ten
+            times per second. Such an episode is abandoned once it waits for the policy; if it ends before, it is
+            yielded. When only such episodes are left the rollout ends, without waiting for their envs. Starts that
+            come later are taken as often.
 
     Raises:
         ConfigError: an argument is invalid.
@@ -63,17 +70,19 @@ def rollout(
         raise ConfigError(f"starts must be an iterable of seeds or Starts, such as range(100), not {starts!r}")
     if not isinstance(policy, Policy):
         with ExitStack() as opened:
-            yield from rollout(_as_policy(policy, opened), envs, starts, group_size, max_turns=max_turns)
+            made = _as_policy(policy, opened)
+            yield from rollout(made, envs, starts, group_size, max_turns=max_turns, given_up=given_up)
         return
     upcoming = _Upcoming(starts, check_int("group_size", group_size, 1), envs.shares)
     active = _ActiveEpisodes(envs, None if max_turns is None else check_int("max_turns", max_turns, 1))
     # Drop the results of an abandoned rollout.
     envs.recv(min_results=envs.num_envs)
     try:
-        pause = 0.0
+        pause, looked = 0.0, time.perf_counter()
+        patience = None if given_up is None else PATIENCE
         while active.start(upcoming):
             # Wait for one side only if nothing is pending on the other. If neither had a result, pause.
-            results = envs.recv(timeout=pause if active.in_policy else None) if active.in_envs else []
+            results = envs.recv(timeout=pause if active.in_policy else patience) if active.in_envs else []
             ended: dict[int, Episode] = {}
             waiting: dict[int, Transcript] = {}
             for result in results:
@@ -90,10 +99,14 @@ def rollout(
             answers: Mapping[int, Completion | Failure] = {}
             asked = time.perf_counter()
             if active.in_policy:
-                answers = policy.recv(timeout=0 if active.in_envs else None)
+                answers = policy.recv(timeout=0 if active.in_envs else patience)
             # A policy that works in `recv` must not be kept from it.
             pause = 0.0 if results or answers or time.perf_counter() - asked > PAUSE else PAUSE
             yield from active.freed(active.answered(answers), policy, upcoming)
+            if given_up is not None and time.perf_counter() - looked >= PATIENCE:
+                if not active.goes_on(given_up, policy, upcoming):
+                    break
+                looked = time.perf_counter()
     finally:
         for slot in list(active.running):
             active.forget(slot, policy)
@@ -167,6 +180,18 @@ class _ActiveEpisodes:
         self._envs.send(resets, autoreset="off")
         self.in_envs.update(begun)
         return bool(self.in_envs or self.in_policy)
+
+    def goes_on(self, given_up: Callable[[Start], bool], policy: Policy, starts: Iterator[Start]) -> bool:
+        """Start others in place of those that are given up and wait for the policy; returns whether any is wanted."""
+        unwanted = {slot for slot, running in self.running.items() if given_up(running.start)}
+        for conversation, slot in list(self.in_policy.items()):
+            if slot in unwanted:
+                del self.in_policy[conversation]
+                unwanted.remove(slot)
+                self.forget(slot, policy)
+                self._free.append(slot)
+        self.start(starts)
+        return bool(self.running.keys() - unwanted)
 
     def freed(self, ended: Mapping[int, Episode], policy: Policy, starts: Iterator[Start]) -> Iterator[Episode]:
         """Start others in the slots of the episodes that have `ended`, and then yield these."""

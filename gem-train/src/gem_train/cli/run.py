@@ -94,7 +94,7 @@ def carry_out(config: RunConfig, name: str, check: Callable[[Any, Path], None], 
         from gem_train.config.sources import to_toml
 
         if asked.as_json:
-            print_json(config.model_dump(mode="json"))
+            print_json(config.model_dump(mode="json", by_alias=True))
         else:
             echo(to_toml(config), nl=False)
         return

@@ -39,6 +39,8 @@ class RolloutConfig(PlayConfig):
     temperature: float = Field(default=1.0, gt=0, description="of sampling, in training and in evaluation")
     players: tuple[str, ...] = Field(default=(), description="players of a game that are trained; by default all")
     max_lag: int = Field(default=0, ge=0, description="how many updates older than the weights an episode may be")
+    asynchronous: bool = Field(default=False, alias="async", description="whether it goes on while the learner learns")
+    late: Literal["wait", "drop"] = Field(default="wait", description="what becomes of groups that get too old")
     record: int = Field(default=4, ge=0, description="episodes of each step that go into episodes.jsonl")
     record_tokens: int = Field(default=1, ge=0, description="how many of them with the tokens of each reply")
 
@@ -155,7 +157,7 @@ class RunConfig(Section):
 
     def as_data(self) -> dict[str, Any]:
         """Every setting as plain data, from which the same config can be made."""
-        return self.model_dump(mode="json", exclude_none=True)
+        return self.model_dump(mode="json", exclude_none=True, by_alias=True)
 
 
 def check_computation(config: RunConfig) -> None:

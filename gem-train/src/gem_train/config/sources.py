@@ -129,7 +129,7 @@ def _names_in(section: type[BaseModel], prefix: str = "") -> list[str]:
     names: list[str] = []
     for name, field in section.model_fields.items():
         inner = _section_of(field.annotation)
-        names += [prefix + name] if inner is None else _names_in(inner, f"{prefix}{name}.")
+        names += [prefix + (field.alias or name)] if inner is None else _names_in(inner, f"{prefix}{name}.")
     return names
 
 
@@ -150,7 +150,7 @@ def _problem(details: Any, model: type[BaseModel]) -> str:
             continue
         section = _section_of(section.model_fields[part].annotation) or section
     prefix = key[: -len(path[-1])]
-    known = [prefix + name for name in section.model_fields]
+    known = [prefix + (field.alias or name) for name, field in section.model_fields.items()]
     # `lr` is found as `optim.lr`, wherever it was given.
     near = [name for name in _names_in(model) if name.endswith(f".{path[-1]}")]
     hint = f" Did you mean {' or '.join(map(repr, near))}?" if near else did_you_mean(key, known)

@@ -26,7 +26,7 @@ from gem_train.config.sections import (
 )
 from gem_train.config.sources import merge, validate
 from gem_train.engines import ENGINES
-from gem_train.engines.settings import EngineSettings
+from gem_train.engines.settings import EngineSettings, VLLMSettings
 
 
 class TrainConfig(RunConfig):
@@ -148,6 +148,17 @@ def _check_together(config: TrainConfig) -> None:
         raise ConfigError(
             f"{config.algorithm} compares episodes that start alike: set rollout.group_size to at least {least}, such "
             f"as 8 (now {play.group_size})"
+        )
+    if (play.asynchronous or play.late == "drop") and not play.max_lag:
+        setting = "async" if play.asynchronous else "late=drop"
+        raise ConfigError(
+            f"rollout.{setting} plays episodes whose weights have changed before they are learned from: set "
+            "rollout.max_lag, to at least 1"
+        )
+    if play.asynchronous and isinstance(config.engine, VLLMSettings) and config.engine.sleep:
+        raise ConfigError(
+            "with rollout.async the engine samples while the learner learns, so it cannot sleep meanwhile: leave "
+            "engine.sleep, or rollout.async, at false"
         )
     credit = config.credit
     if play.max_lag and credit.old_logprobs == "learner" and credit.importance_cap is None:

@@ -65,17 +65,18 @@ class HFSampler(Sampler):
         A tensor that is this model's own already (the learner trains the same module) costs nothing.
         """
         own = dict(self.model.named_parameters())
-        with torch.no_grad():
+        with self._turns, torch.no_grad():
             for name, tensor in weights:
                 if own[name].data_ptr() != tensor.data_ptr():
                     own[name].copy_(tensor)
-        self._forget_cached()
-        self.version = version
+            self._forget_cached()
+            self.version = version
 
     def sleep(self) -> None:
         """Free the cache. What is needed of it is computed again; `wake` does nothing."""
-        self._model.cache.clear()
-        self._forget_cached()
+        with self._turns:
+            self._model.cache.clear()
+            self._forget_cached()
 
     def _forget_cached(self) -> None:
         for conversation in self._conversations.values():
@@ -91,12 +92,13 @@ class HFSampler(Sampler):
         self._waiting[slot] = conversation
 
     def forget(self, slot: int) -> None:
-        self._ready.pop(slot, None)
-        self._waiting.pop(slot, None)
-        self._running.pop(slot, None)
-        conversation = self._conversations.pop(slot, None)
-        if conversation is not None:
-            self._rows.release(conversation)
+        with self._turns:
+            self._ready.pop(slot, None)
+            self._waiting.pop(slot, None)
+            self._running.pop(slot, None)
+            conversation = self._conversations.pop(slot, None)
+            if conversation is not None:
+                self._rows.release(conversation)
 
     @property
     def _busy(self) -> bool:

@@ -14,6 +14,7 @@ from gem.episode import Completion, Start
 from gem.errors import ConfigError, Failure
 from gem.rollout.policy import Policy
 from gem.rollout.transcript import Transcript
+from gem_train.engines.turns import Turns
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -64,6 +65,8 @@ class Sampler(Policy):
         self._conversations: dict[int, Any] = {}
         self._ready: dict[int, Completion | Failure] = {}
         """Finished replies by slot."""
+        self._turns = Turns()
+        """Held where replies begin, advance and end. An engine in this process holds it while its weights change."""
         self.reseed(seed)
 
     def reseed(self, seed: int) -> None:
@@ -73,18 +76,19 @@ class Sampler(Policy):
         self._unnamed = count()
 
     def send(self, transcripts: Mapping[int, Transcript]) -> None:
-        for slot, transcript in transcripts.items():
-            conversation = self._conversations.get(slot)
-            if conversation is None:
-                start = transcript.start or Start(next(self._unnamed))
-                conversation = self._conversations[slot] = self._kind(
-                    self.chat, self._positions, self.max_new_tokens, seed=self._seed, start=start
-                )
-            limit = conversation.ask(transcript)
-            if limit:
-                self._begin(slot, conversation, transcript, limit)
-            else:
-                self._ready[slot] = Completion("", finish_reason="context")
+        with self._turns:
+            for slot, transcript in transcripts.items():
+                conversation = self._conversations.get(slot)
+                if conversation is None:
+                    start = transcript.start or Start(next(self._unnamed))
+                    conversation = self._conversations[slot] = self._kind(
+                        self.chat, self._positions, self.max_new_tokens, seed=self._seed, start=start
+                    )
+                limit = conversation.ask(transcript)
+                if limit:
+                    self._begin(slot, conversation, transcript, limit)
+                else:
+                    self._ready[slot] = Completion("", finish_reason="context")
 
     @abstractmethod
     def _begin(self, slot: int, conversation: Any, transcript: Transcript, limit: int) -> None:
@@ -110,7 +114,8 @@ class Sampler(Policy):
 
     @abstractmethod
     def load(self, weights: "Iterable[tuple[str, Tensor]]", version: int) -> None:
-        """Take new weights, by the names of the model's parameters; also while replies are being sampled.
+        """Take new weights, by the names of the model's parameters; also while replies are being sampled, in another
+        thread too.
 
         Every token from now on is sampled from the new weights, and its log-probability is theirs, in the middle of a
         conversation or of a reply too.
@@ -129,7 +134,8 @@ class Sampler(Policy):
         # A step is taken even when nothing may be waited for: an engine in this process samples in no other way.
         until = None if timeout is None else time.monotonic() + timeout
         while self._busy and len(self._ready) < min_results:
-            self._step(None if until is None else max(0.0, until - time.monotonic()))
+            with self._turns:
+                self._step(None if until is None else max(0.0, until - time.monotonic()))
             if until is not None and time.monotonic() >= until:
                 break
         ready, self._ready = self._ready, {}

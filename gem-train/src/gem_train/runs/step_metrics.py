@@ -2,13 +2,16 @@
 
 import time
 from collections import Counter
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from statistics import fmean
 
 from gem.episode import Episode
 from gem_eval.results import Result
 from gem_train.evaluation import success_per_id
+
+_PARTS = ("play", "learn", "sync")
+"""What a step does."""
 
 
 def play_metrics(episodes: Sequence[Episode], version: int) -> dict[str, float]:
@@ -47,11 +50,18 @@ def _lag_histogram(episodes: Sequence[Episode], version: int) -> dict[str, int]:
     return {f"lag/{lag}": lags[lag] for lag in range(max(lags) + 1)} if any(lags) else {}
 
 
+def waited(clock: Mapping[str, float]) -> float:
+    """The share of a step in which the learner waited for episodes, given the seconds of its clock."""
+    play, *others = (clock[f"seconds_{doing}"] for doing in _PARTS)
+    whole = play + sum(others)
+    return play / whole if whole else 0.0
+
+
 class StepClock:
     """Seconds of a step by what was going on."""
 
     def __init__(self) -> None:
-        self._seconds: dict[str, float] = dict.fromkeys(("play", "learn", "sync"), 0.0)
+        self._seconds: dict[str, float] = dict.fromkeys(_PARTS, 0.0)
 
     @contextmanager
     def of(self, doing: str) -> Generator[None]:

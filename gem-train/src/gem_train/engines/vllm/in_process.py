@@ -67,18 +67,18 @@ class VLLMSampler(RequestSampler):
 
     def load(self, weights: Iterable[tuple[str, Tensor]], version: int) -> None:
         engine = self._engine
-        if self._adapter is not None:
-            self._adapter.write(weights)
-            engine.add_lora(self._adapter.request(anew=True))
-        else:
-            with torch.no_grad():
+        with self._turns, torch.no_grad():
+            if self._adapter is not None:
+                self._adapter.write(weights)
+                engine.add_lora(self._adapter.request(anew=True))
+            else:
                 engine.collective_rpc("start_weight_update")
                 engine.collective_rpc("update_weights", args=({"weights": list(weights)},))
                 engine.collective_rpc("finish_weight_update")
-        # Its keys and values are of the old weights.
-        engine.reset_prefix_cache(reset_running_requests=True)
-        engine.set_weight_version(str(version))
-        self.version = version
+            # Its keys and values are of the old weights.
+            engine.reset_prefix_cache(reset_running_requests=True)
+            engine.set_weight_version(str(version))
+            self.version = version
 
     def sleep(self) -> None:
         """Free the GPU's memory, if the settings say so: weights go to the CPU's, keys and values are dropped."""

@@ -68,12 +68,13 @@ class RequestSampler(Sampler):
         self._ask(name, conversation.context, self._params(conversation, transcript, limit))
 
     def forget(self, slot: int) -> None:
-        self._conversations.pop(slot, None)
-        self._ready.pop(slot, None)
-        name = self._names.pop(slot, None)
-        if name is not None:
-            del self._requests[name]
-            self._cancel(name)
+        with self._turns:
+            self._conversations.pop(slot, None)
+            self._ready.pop(slot, None)
+            name = self._names.pop(slot, None)
+            if name is not None:
+                del self._requests[name]
+                self._cancel(name)
 
     def _params(self, conversation: Conversation, transcript: Transcript, limit: int) -> dict[str, Any]:
         stops = [stop for stop in transcript.info.get("stop", ()) if stop]
