@@ -159,6 +159,7 @@ def state(out: Path) -> dict:
     [*_, folder] = checkpoints(out)
     kept = torch.load(folder / "state.pt", weights_only=True)
     del kept["seconds"]
+    kept |= {file.name: load_file(file) for file in (folder / "tensors").iterdir()}
     return {"model": load_file(folder / "model" / "model.safetensors"), **kept}
 
 

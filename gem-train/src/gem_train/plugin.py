@@ -23,6 +23,11 @@ def gem_commands() -> list[gem.CommandSpec]:
             entry_point="gem_train.cli.sft:sft",
             help="Train a model to imitate what a policy plays or a recording holds",
         ),
+        gem.CommandSpec(
+            name="export-model",
+            entry_point="gem_train.cli.export_model:export_model",
+            help="Write a trained model to a folder for transformers, vLLM and the hub",
+        ),
     ]
 
 

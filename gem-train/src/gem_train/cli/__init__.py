@@ -1,1 +1,1 @@
-"""The commands `gemx train`, `gemx sft` and `gemx plot`."""
+"""The commands `gemx train`, `gemx sft`, `gemx plot` and `gemx export-model`."""

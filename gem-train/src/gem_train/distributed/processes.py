@@ -6,7 +6,7 @@ Objects are exchanged over gloo, which is exact and needs no GPU; tensors of a G
 import os
 import pickle
 import signal
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager
 from datetime import timedelta
 from typing import Any, TypeVar
@@ -179,19 +179,3 @@ def own_part(tensor: Tensor, like: Tensor) -> Tensor:
     if not isinstance(like, DTensor):
         return tensor
     return distribute_tensor(tensor.to(like.device), like.device_mesh, like.placements, src_data_rank=None)
-
-
-def own_optimizer_state(state: Mapping[str, Any], parameters: Sequence[Tensor]) -> dict[str, Any]:
-    """The part of an optimizer's state, in which tensors are whole, that this process holds."""
-    if "masters" in state:
-        masters = [own_part(*pair) for pair in zip(state["masters"], parameters, strict=True)]
-        moments = zip(state["moments"], parameters, strict=True)
-        return {"masters": masters, "moments": [own_optimizer_state(each, [parameter]) for each, parameter in moments]}
-    own = {
-        index: {
-            name: own_part(value, like=parameters[index]) if getattr(value, "ndim", 0) else value
-            for name, value in values.items()
-        }
-        for index, values in state["state"].items()
-    }
-    return {**state, "state": own}

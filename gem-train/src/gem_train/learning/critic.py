@@ -12,7 +12,7 @@ from transformers import PreTrainedModel
 from gem_train.algorithms.settings import CriticSettings
 from gem_train.batch import Batch, Bools, Floats, TokenSequence
 from gem_train.config.sections import UpdateConfig
-from gem_train.distributed.processes import own_part
+from gem_train.distributed.shards import fill
 from gem_train.distributed.world import ALONE, World
 from gem_train.learning.packing import Packed
 from gem_train.learning.recomputation import recomputed
@@ -106,14 +106,14 @@ class Critic:
         """State for `restore`."""
         updates = self._built()[1]
         weights = {name: tensor.detach() for name, tensor in zip(updates.names, updates.parameters, strict=True)}
-        return {"weights": self._world.collect(weights), "optimizer": updates.state()}
+        return {"weights": weights, "optimizer": updates.state()}
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Resume from a `state`."""
         network, updates = self._built()
         own = dict(network.named_parameters())
-        weights = {name: own_part(tensor, like=own[name]) for name, tensor in state["weights"].items()}
-        network.load_state_dict(weights, strict=False)
+        for name, tensor in state["weights"].items():
+            fill(own[name], tensor)
         updates.restore(state["optimizer"])
 
     def _built(self) -> "tuple[_ValueNetwork, Updates]":

@@ -15,7 +15,8 @@ from gem_train.algorithms.base import Loss, Need, Scores, TokenTerms
 from gem_train.algorithms.credit import Credit
 from gem_train.batch import Batch, Floats, TokenSequence
 from gem_train.config.sections import OptimConfig
-from gem_train.distributed.processes import own_part, whole
+from gem_train.distributed.processes import whole
+from gem_train.distributed.shards import fill
 from gem_train.distributed.world import ALONE, World
 from gem_train.learning.critic import Critic
 from gem_train.learning.head import Scorer, chunked_scores
@@ -242,7 +243,7 @@ class Learner:
             "optimizer": self._updates.state(),
             "entropies": self._entropies,
             "scale": self._scale,
-            "reference": self._world.collect(self._reference),
+            "reference": self._reference,
             "critic": None if self._critic is None else self._critic.state(),
         }
 
@@ -253,8 +254,8 @@ class Learner:
         self._updates.restore(state["optimizer"])
         if self._critic is not None:
             self._critic.restore(state["critic"])
-        kept = state["reference"]
-        self._reference = kept and [
-            own_part(tensor, parameter).to(self.model.device)
-            for tensor, parameter in zip(kept, self._updates.parameters, strict=True)
-        ]
+        self._reference = None
+        if state["reference"] is not None:
+            self._reference = [torch.empty_like(each, requires_grad=False) for each in self._updates.parameters]
+            for own, tensor in zip(self._reference, state["reference"], strict=True):
+                fill(own, tensor)

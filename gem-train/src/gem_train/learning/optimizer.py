@@ -1,13 +1,13 @@
 """AdamW, with weights in float32 or with float32 copies of weights in bfloat16."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import torch
 from torch import Tensor
 from torch.distributed.tensor import DTensor
 
-from gem.errors import ConfigError
+from gem_train.distributed.shards import fill
 
 
 def make_optimizer(
@@ -26,9 +26,6 @@ def make_optimizer(
         betas: decay of the moments.
         weight_decay: per unit of learning rate.
         offload: whether copies and moments are in the memory of the CPU.
-
-    Raises:
-        ConfigError: see `sum_in_float32`.
     """
     sum_in_float32(parameters)
     settings: dict[str, Any] = {"lr": lr, "betas": betas, "weight_decay": weight_decay, "fused": True}
@@ -41,18 +38,10 @@ def sum_in_float32(parameters: Iterable[Tensor]) -> None:
     """Let the gradients of all micro-batches be added up in float32, whatever the type of the parameters.
 
     A sum in bfloat16 loses what is below 1/256 of it: more, the more micro-batches there are.
-
-    Raises:
-        ConfigError: parameters are not float32, and this PyTorch has no gradients of another type.
     """
     for parameter in parameters:
         if parameter.dtype == torch.float32:
             continue
-        if not hasattr(parameter, "grad_dtype"):
-            raise ConfigError(
-                f"weights=bfloat16 needs PyTorch 2.10 or newer, whose gradients may be float32; this is "
-                f"{torch.__version__}. Install a newer one, or set weights=float32"
-            )
         if isinstance(parameter, DTensor):
             # FSDP sums over processes in float32, leaves the type of the parameter, and adds the next gradient to that.
             parameter.grad_dtype = None
@@ -122,9 +111,28 @@ class MasterAdamW:
         }
 
     @torch.no_grad()
-    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Resume from a `state_dict`; the weights become those of its copies."""
+    def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
+        """Resume from a `state_dict`, whose tensors may be stored; the weights become those of its copies."""
         kept = zip(state_dict["masters"], state_dict["moments"], strict=True)
         for weight, (master, optimizer), (copy, moments) in zip(self._weights, self._copies(), kept, strict=True):
-            weight.copy_(master.copy_(copy))
-            optimizer.load_state_dict(moments)
+            fill(master, copy)
+            weight.copy_(master)
+            resume(optimizer, moments)
+
+
+def resume(optimizer: "torch.optim.AdamW | MasterAdamW", state: Mapping[str, Any]) -> None:
+    """Let an optimizer go on from a `state_dict` of its kind, in which tensors are whole, or stored."""
+    if isinstance(optimizer, MasterAdamW):
+        optimizer.load_state_dict(state)
+        return
+    optimizer.load_state_dict({"state": {}, "param_groups": state["param_groups"]})
+    parameters = [parameter for group in optimizer.param_groups for parameter in group["params"]]
+    for index, values in state["state"].items():
+        parameter = parameters[index]
+        own = optimizer.state[parameter]
+        for name, value in values.items():
+            like = (
+                parameter if value.ndim else torch.zeros((), device=parameter.device)
+            )  # that is how many steps it made
+            own[name] = torch.zeros_like(like, requires_grad=False)
+            fill(own[name], value)

@@ -11,9 +11,9 @@ from torch import nn
 from gem import seeding
 from gem_train.batch import TokenSequence
 from gem_train.config.sections import UpdateConfig
-from gem_train.distributed.processes import own_optimizer_state, whole
+from gem_train.distributed.processes import whole
 from gem_train.distributed.world import World, straggling
-from gem_train.learning.optimizer import make_optimizer
+from gem_train.learning.optimizer import make_optimizer, resume
 from gem_train.learning.packing import Packed, pack
 
 
@@ -71,12 +71,12 @@ class Updates:
         return whole(norm).item()
 
     def state(self) -> dict[str, Any]:
-        """State of the optimizer, with whole tensors in the first process."""
-        return self._world.collect(self._optimizer.state_dict())
+        """State of the optimizer."""
+        return self._optimizer.state_dict()
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Resume from a `state`; the model already has its weights."""
-        self._optimizer.load_state_dict(own_optimizer_state(state, self.parameters))
+        resume(self._optimizer, state)
 
 
 def minibatches(rows: NDArray[np.int64], epochs: int, count: int, seed: int, *path: str | int) -> Iterator[list[int]]:

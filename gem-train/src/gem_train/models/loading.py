@@ -34,6 +34,8 @@ _MOST_BYTES = 2**27
 _MOST_CONFIG = 2**20
 _CONFIGS = ("config.json", "generation_config.json")
 _MOST_LABELS = 10**5
+OWN_TYPE = "gem_own_dtype"
+"""Key in the config of a checkpoint: the type of the weights from which training began, for `gemx export-model`."""
 DType = Literal["float32", "bfloat16"]
 """Type of the arithmetic, or of the weights."""
 
@@ -104,7 +106,19 @@ def load_model(
         ConfigError: there is no such model or device, weights of it are missing, or the kernel cannot be used.
     """
     target = find_device(device)
-    name = model_folder(name)
+    return _prepared(*read_model(model_folder(name), torch.float32), target, dtype, weights, attention)
+
+
+def read_model(name: str, dtype: torch.dtype) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
+    """A model of transformers on the CPU, with its adapter if it has one, and its tokenizer.
+
+    Args:
+        name: a folder with a model, or a name on the Hugging Face hub.
+        dtype: of the weights.
+
+    Raises:
+        ConfigError: there is no such model, or weights of it are missing.
+    """
     if Path(name).is_dir():
         check_adapter(Path(name))
         name = str(Path(name).absolute())  # an adapter keeps the name of its base
@@ -114,13 +128,21 @@ def load_model(
             _check_files(Path(folder))
         _check_config(base or name)
         tokenizer = _tokenizer(name)
-        arguments: Any = {"dtype": torch.float32, "trust_remote_code": False, "output_loading_info": True}
+        arguments: Any = {"dtype": dtype, "trust_remote_code": False, "output_loading_info": True}
         model, found = cast("tuple[Any, Any]", AutoModelForCausalLM.from_pretrained(name, **arguments))
         if missing := sorted(found["missing_keys"]):  # transformers makes random ones, and only logs it
             raise ValueError(f"{len(missing)} of its weights are missing, such as {missing[0]}")
+        setattr(model.config, OWN_TYPE, own_type(base or name))
     except (OSError, ValueError, UnpicklingError) as error:
         raise _not_loaded(name, error) from error
-    return _prepared(cast("PreTrainedModel", model), tokenizer, target, dtype, weights, attention)
+    return cast("PreTrainedModel", model), tokenizer
+
+
+def own_type(name: str) -> str:
+    """The type of the weights of a model as it was published, not of a checkpoint of its training."""
+    config = PretrainedConfig.get_config_dict(name)[0]
+    found = config.get(OWN_TYPE) or config.get("dtype") or config.get("torch_dtype")
+    return found if found in ("float32", "float16", "bfloat16") else "float32"
 
 
 def _check_files(folder: Path) -> None:

@@ -97,8 +97,8 @@ def choose_trained(model: "PreTrainedModel", settings: LoraConfig, seed: int) ->
         if (found.r, found.lora_alpha) != (settings.rank, alpha):
             raise ConfigError(
                 f"the model has an adapter already; to train it further: --set lora.rank={found.r} --set "
-                f"lora.alpha={found.lora_alpha:g}. To train all weights, or another adapter, merge it first "
-                "(docs/scale.md, LoRA)"
+                f"lora.alpha={found.lora_alpha:g}. To train all weights, or another adapter, merge it "
+                "first: gemx export-model"
             )
         model.set_adapter(ADAPTER)
     elif settings.rank:

@@ -26,6 +26,7 @@ from typing import Any, Self, TypeVar
 import tomli_w
 import torch
 from safetensors import SafetensorError
+from torch import Tensor
 
 from gem.episode import Episode
 from gem.errors import ConfigError, TrainingStopped, one_line
@@ -34,6 +35,7 @@ from gem.record import Recorder, read
 from gem_train.config.sections import LogConfig
 from gem_train.config.sources import MOST_BYTES, flat, read_toml
 from gem_train.config.training import may_change
+from gem_train.distributed.shards import planned, with_stored, without_tensors
 from gem_train.distributed.world import ALONE, World
 from gem_train.models.loading import LoadedModel, saved_weights
 from gem_train.runs.checkpoints import BEST, best_checkpoint, checkpoints, step_of
@@ -173,8 +175,10 @@ class RunFolder:
             return None
         try:
             check_stored(checkpoint / "state.pt")
-            state: dict[str, Any] = torch.load(checkpoint / "state.pt", weights_only=True)
-        except (OSError, RuntimeError, EOFError, UnpicklingError) as error:
+            # Tensors, which earlier versions kept in it, are read when they are used.
+            plain = torch.load(checkpoint / "state.pt", weights_only=True, mmap=True)
+            state: dict[str, Any] = with_stored(plain, checkpoint / "tensors")
+        except (OSError, RuntimeError, EOFError, UnpicklingError, SafetensorError) as error:
             raise ConfigError(
                 f"cannot read the checkpoint {checkpoint}: {str(error).splitlines()[0]}. Remove that folder, and the "
                 "run resumes from the one before it"
@@ -219,24 +223,39 @@ class RunFolder:
             step: how many steps have been made.
         """
         weights = self._world.collect(saved_weights(loaded.model))
-        folder = self.path / "checkpoint"
-        partial, complete = folder / f".step-{step}", folder / f"step-{step}"
-        if complete.exists():
+        plain, tensors = without_tensors(state)
+        partial, complete = self._places(step)
+        write = self._planned(tensors, step)
+        if write is None:
             return
         with self._writing():
             try:
-                shutil.rmtree(partial, ignore_errors=True)
-                partial.mkdir(parents=True)
+                self._world.together(write)
                 loaded.model.save_pretrained(partial / "model", state_dict=weights)
                 loaded.tokenizer.save_pretrained(str(partial / "model"))
-                torch.save(dict(state), partial / "state.pt")
+                torch.save(plain, partial / "state.pt")
                 for file in partial.rglob("*"):
                     sync(file)
                 partial.rename(complete)
             except BaseException:
                 shutil.rmtree(partial, ignore_errors=True)
                 raise
-            sync(folder)
+            sync(complete.parent)
+
+    def _places(self, step: int) -> tuple[Path, Path]:
+        """Where the checkpoint of `step` is written, and where it is when it is complete."""
+        folder = self.path / "checkpoint"
+        return folder / f".step-{step}", folder / f"step-{step}"
+
+    def _planned(self, tensors: Mapping[str, Tensor], step: int) -> Callable[[], None] | None:
+        """What writes this process's part of tensors of the checkpoint of `step`; None if that exists already."""
+        partial, complete = self._places(step)
+
+        def is_new() -> bool:
+            shutil.rmtree(partial, ignore_errors=True)
+            return not complete.exists()
+
+        return planned(tensors, partial / "tensors", self._world) if self._world.first(is_new) else None
 
     def rank_checkpoint(self, step: int, score: Score | None, keep: int) -> None:
         """Say how good the checkpoint of `step` is, and remove the older ones.
