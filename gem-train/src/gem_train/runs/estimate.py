@@ -146,7 +146,9 @@ def _of_play(
     numbers = 2 * model.num_hidden_layers * rows * positions_for(ids) * shape.kv_heads * shape.head_dim
     with FakeTensorMode(), torch.no_grad(), Allocated([]) as drawing:
         draw(torch.zeros(rows, model.vocab_size), config.rollout.temperature, torch.zeros(rows, dtype=torch.float64))
+    own = [Part("weights of the sampler", passes.weights, "always")] if config.rollout.asynchronous else []
     return [
+        *own,
         Part("keys and values", numbers * _TYPES[config.dtype].itemsize, "playing"),
         Part("reading and sampling", passes.reading + drawing.most, "playing"),
     ]
