@@ -88,10 +88,9 @@ class Run(ABC, Generic[S]):
         return time.monotonic() - self._started
 
     def save(self) -> None:
-        """Write a checkpoint."""
-        score = self.score()
-        self.folder.save_checkpoint(self.loaded, {**self.state(), "seconds": self.seconds}, self.step)
-        self.folder.rank_checkpoint(self.step, score, self._keep)
+        """Begin to write a checkpoint, in the background."""
+        state = {**self.state(), "seconds": self.seconds}
+        self.folder.save_checkpoint(self.loaded, state, self.step, self.score(), self._keep)
 
     def resume(self, state: Mapping[str, Any]) -> None:
         """Go on where the newest checkpoint was written."""
@@ -112,6 +111,7 @@ class Run(ABC, Generic[S]):
 
     def interrupted(self) -> None:
         """Ctrl-C: save a checkpoint, unless a second one has cut off an update of the weights."""
+        self.folder.settle()
         step, newest, changing = self.step, self.folder.newest_checkpoint(), self._weights_are_changing
         if not self.can_resume or (changing and newest is None):
             again = "nothing to resume from; the same command starts again"
@@ -121,6 +121,7 @@ class Run(ABC, Generic[S]):
             self.display.interrupted(f"in step {step + 1} of {self.steps}; {kept}", self.folder.resume_command)
         else:
             self.save()
+            self.folder.settle()
             self.display.interrupted(f"after step {step} of {self.steps}, and saved", self.folder.resume_command)
 
     def require_finite(self, step: int, found: str | None, advice: str) -> None:
@@ -131,6 +132,7 @@ class Run(ABC, Generic[S]):
         """
         if found is None:
             return
+        self.folder.settle()
         newest = self.folder.newest_checkpoint()
         kept = "No checkpoint was written yet"
         if newest is not None:

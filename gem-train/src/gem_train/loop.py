@@ -260,6 +260,7 @@ class Reinforcement(Run[list[Result]]):
 
     def _what_is_kept(self) -> str:
         """Advice on a run that went wrong: what is kept of it, and how to continue."""
+        self.folder.settle()
         best = best_checkpoint(self.folder.path)
         kept = f"Metrics and episodes are in {self.folder.path}. "
         by = "in its evaluation" if self.schedule.eval.every else "in training"
@@ -310,7 +311,7 @@ class Reinforcement(Run[list[Result]]):
         self.folder.write_episode(self.step, episode, phase=phase)
 
     def save(self) -> None:
-        """Write a checkpoint, and draw the curve."""
+        """Begin to write a checkpoint, and draw the curve."""
         self._require_finite(self.step, nonfinite.in_weights(self.parts.learner.weights()))
         super().save()
         self._since_saved = []

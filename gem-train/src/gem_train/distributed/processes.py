@@ -6,7 +6,7 @@ Objects are exchanged over gloo, which is exact and needs no GPU; tensors of a G
 import os
 import pickle
 import signal
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Mapping
 from contextlib import contextmanager
 from datetime import timedelta
 from typing import Any, TypeVar
@@ -17,7 +17,6 @@ from torch import Tensor, nn
 from torch.distributed.device_mesh import init_device_mesh
 from torch.distributed.fsdp import MixedPrecisionPolicy, fully_shard  # pyright: ignore[reportUnknownVariableType]
 from torch.distributed.tensor import DTensor, distribute_tensor
-from torch.utils._pytree import tree_map_only
 
 from gem.errors import ConfigError, GemError, TrainingStopped
 from gem_train.distributed.world import ALONE, World
@@ -138,12 +137,13 @@ class Processes(World):
         # By default the weights outside of blocks stay whole after a pass, and would be old ones if they change then.
         fully_shard(model, mesh=self._mesh, mp_policy=policy, reshard_after_forward=True)
 
-    def collect(self, state: Any) -> Any:
-        def one(tensor: DTensor) -> Tensor | None:
-            found = tensor.full_tensor()
-            return None if self.rank else found.cpu()
-
-        return tree_map_only(DTensor, one, state)
+    def collect(self, weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
+        copies: dict[str, Tensor] = {}
+        for name, tensor in weights.items():
+            found = whole(tensor.detach())
+            if not self.rank:
+                copies[name] = found.to("cpu", copy=not isinstance(tensor, DTensor))
+        return copies
 
     @contextmanager
     def guarded(self, advice: str) -> Generator[None]:

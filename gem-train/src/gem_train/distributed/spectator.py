@@ -1,15 +1,12 @@
 """The run folder as the other processes of a run see it, beside the first, which writes it."""
 
-from collections.abc import Mapping
 from typing import Any
 
-from gem_train.distributed.shards import without_tensors
-from gem_train.models.loading import LoadedModel, saved_weights
 from gem_train.runs.folder import RunFolder
 
 
 class Spectator(RunFolder):
-    """Reads a run folder, and writes nothing but its part of the tensors in checkpoints."""
+    """Reads a run folder, and writes nothing but its part of checkpoints."""
 
     def claim(self, *args: Any, **settings: Any) -> None: ...
 
@@ -20,13 +17,5 @@ class Spectator(RunFolder):
     def write_metrics(self, *args: Any, **settings: Any) -> None: ...
 
     def write_episode(self, *args: Any, **settings: Any) -> None: ...
-
-    def save_checkpoint(self, loaded: LoadedModel, state: Mapping[str, Any], step: int) -> None:
-        self._world.collect(saved_weights(loaded.model))
-        write = self._planned(without_tensors(state)[1], step)
-        if write is not None:
-            self._world.together(write)
-
-    def rank_checkpoint(self, *args: Any, **settings: Any) -> None: ...
 
     def rewind(self, *args: Any, **settings: Any) -> None: ...

@@ -6,9 +6,9 @@ metrics, findings, when to stop) is computed by every process from what all have
 
 import os
 import time
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from gem.errors import GemError
 
@@ -73,12 +73,9 @@ class World:
                 `_no_split_modules`.
         """
 
-    def collect(self, state: Any) -> Any:
-        """`state` with whole tensors on the CPU, in the first process; the others hold only parts, and may get None.
-
-        All processes must call it, with states of the same structure.
-        """
-        return state
+    def collect(self, weights: Mapping[str, "Tensor"]) -> dict[str, "Tensor"]:
+        """Whole copies of `weights` on the CPU, in the first process; the others, which must call it too, get none."""
+        return {name: tensor.detach().to("cpu", copy=True) for name, tensor in weights.items()}
 
     @contextmanager
     def guarded(self, advice: str) -> Generator[None]:

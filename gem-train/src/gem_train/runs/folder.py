@@ -16,9 +16,8 @@ only when it is complete.
 """
 
 import shlex
-import shutil
 from collections.abc import Callable, Collection, Generator, Mapping
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from pickle import UnpicklingError
 from typing import Any, Self, TypeVar
@@ -26,7 +25,6 @@ from typing import Any, Self, TypeVar
 import tomli_w
 import torch
 from safetensors import SafetensorError
-from torch import Tensor
 
 from gem.episode import Episode
 from gem.errors import ConfigError, TrainingStopped, one_line
@@ -35,16 +33,15 @@ from gem.record import Recorder, read
 from gem_train.config.sections import LogConfig
 from gem_train.config.sources import MOST_BYTES, flat, read_toml
 from gem_train.config.training import may_change
-from gem_train.distributed.shards import planned, with_stored, without_tensors
+from gem_train.distributed.shards import with_stored
 from gem_train.distributed.world import ALONE, World
-from gem_train.models.loading import LoadedModel, saved_weights
-from gem_train.runs.checkpoints import BEST, best_checkpoint, checkpoints, step_of
-from gem_train.runs.files import append_line, check_stored, read_objects, sync, write, write_json, write_lines
+from gem_train.models.loading import LoadedModel
+from gem_train.runs.checkpoints import checkpoints, step_of
+from gem_train.runs.files import append_line, check_stored, read_objects, write, write_json, write_lines
 from gem_train.runs.memory import enough_memory, is_out_of_memory
 from gem_train.runs.metric_logs import LINKS_OF_WANDB, MetricLogs
+from gem_train.runs.saving import Checkpoints, Score
 
-Score = tuple[float, float]
-"""Mean success and mean return."""
 T = TypeVar("T")
 
 
@@ -65,6 +62,7 @@ class RunFolder:
         self.path = path
         self._world = world
         self._settings = settings
+        self._checkpoints = Checkpoints(path, world)
         self._logs = MetricLogs(path, LogConfig(**settings["log"]), self.title, settings)
         self._recorder: Recorder | None = None
         self._finished_steps: int | None = None
@@ -161,6 +159,7 @@ class RunFolder:
 
     def write_summary(self, summary: Mapping[str, Any]) -> None:
         """Write the result; the run has finished."""
+        self.settle()
         with self._writing():
             write_json(self.path / "summary.json", summary)
 
@@ -214,77 +213,23 @@ class RunFolder:
                 self._recorder = Recorder(self._episodes, policy=self._settings["model"])
             self._recorder.write(episode, {"phase": phase, "step": step})
 
-    def save_checkpoint(self, loaded: LoadedModel, state: Mapping[str, Any], step: int) -> None:
-        """Save what the run needs to resume from `step`; every process of the run must call it.
-
-        Args:
-            loaded: the model and its tokenizer.
-            state: of the learner and the run.
-            step: how many steps have been made.
-        """
-        weights = self._world.collect(saved_weights(loaded.model))
-        plain, tensors = without_tensors(state)
-        partial, complete = self._places(step)
-        write = self._planned(tensors, step)
-        if write is None:
-            return
+    def save_checkpoint(
+        self, loaded: LoadedModel, state: Mapping[str, Any], step: int, score: Score | None, keep: int
+    ) -> None:
+        """Begin to save what the run needs to resume from `step`; see `Checkpoints.save`."""
         with self._writing():
-            try:
-                self._world.together(write)
-                loaded.model.save_pretrained(partial / "model", state_dict=weights)
-                loaded.tokenizer.save_pretrained(str(partial / "model"))
-                torch.save(plain, partial / "state.pt")
-                for file in partial.rglob("*"):
-                    sync(file)
-                partial.rename(complete)
-            except BaseException:
-                shutil.rmtree(partial, ignore_errors=True)
-                raise
-            sync(complete.parent)
-
-    def _places(self, step: int) -> tuple[Path, Path]:
-        """Where the checkpoint of `step` is written, and where it is when it is complete."""
-        folder = self.path / "checkpoint"
-        return folder / f".step-{step}", folder / f"step-{step}"
-
-    def _planned(self, tensors: Mapping[str, Tensor], step: int) -> Callable[[], None] | None:
-        """What writes this process's part of tensors of the checkpoint of `step`; None if that exists already."""
-        partial, complete = self._places(step)
-
-        def is_new() -> bool:
-            shutil.rmtree(partial, ignore_errors=True)
-            return not complete.exists()
-
-        return planned(tensors, partial / "tensors", self._world) if self._world.first(is_new) else None
+            self._checkpoints.save(loaded, state, step, score, keep)
 
     def rank_checkpoint(self, step: int, score: Score | None, keep: int) -> None:
-        """Say how good the checkpoint of `step` is, and remove the older ones.
-
-        Args:
-            step: of a checkpoint that was saved.
-            score: its mean success and mean return; the highest is the best, and of equal ones the last. None: unknown.
-            keep: how many of the newest checkpoints are kept; the best is kept besides.
-        """
+        """Say how good the checkpoint of `step` is, and remove the older ones; see `Checkpoints.rank`."""
+        self.settle()
         with self._writing():
-            best = best_checkpoint(self.path)
-            if score is not None and (best is None or score >= best[1:]):
-                values = {"step": step, "success": score[0], "return": score[1]}
-                write_json(self.path / "checkpoint" / BEST, values)
-                best = best_checkpoint(self.path)
-                self._link_best(f"step-{step}")
-            for old in checkpoints(self.path)[:-keep]:
-                if best is None or old != best[0]:
-                    old.rename(old.with_name(f".{old.name}"))  # a part of one would look like a whole one
-            for old in (self.path / "checkpoint").glob(".step-*"):
-                shutil.rmtree(old)
+            self._checkpoints.rank(step, score, keep)
 
-    def _link_best(self, checkpoint: str) -> None:
-        """Let `checkpoint/best` be another name of a checkpoint, where the file system has links."""
-        new = self.path / "checkpoint" / ".best"
-        with suppress(OSError):
-            new.unlink(missing_ok=True)
-            new.symlink_to(checkpoint)
-            new.replace(new.with_name("best"))
+    def settle(self) -> None:
+        """Wait until the checkpoint that is being written is complete."""
+        with self._writing():
+            self._checkpoints.settle()
 
     def newest_checkpoint(self) -> Path | None:
         """The folder of the checkpoint to resume from, if there is one."""
@@ -317,7 +262,9 @@ class RunFolder:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        with self._writing():
+            self._checkpoints.close(failed=kind is not None)
         if self._recorder is not None:
             self._recorder.close()
         self._logs.close()
