@@ -28,11 +28,11 @@ GPU, CPU = torch.device("cuda", 0), torch.device("cpu")
     ("device", "settings", "way"),
     [
         (CPU, {}, "files"),
-        (CPU, {"url": "http://there"}, "files"),
-        (GPU, {"url": "http://there"}, "nccl"),
+        (CPU, {"urls": ["http://there"]}, "files"),
+        (GPU, {"urls": ["http://there"]}, "nccl"),
         (GPU, {"devices": "1"}, "nccl"),
         (GPU, {}, "files"),  # the server shares the only GPU
-        (GPU, {"url": "http://there", "transfer": "files"}, "files"),
+        (GPU, {"urls": ["http://there"], "transfer": "files"}, "files"),
     ],
 )
 def test_weights_go_by_nccl_between_gpus_and_else_as_files(device, settings, way):
@@ -117,13 +117,15 @@ def test_a_server_that_is_not_there_is_refused():
 
 def test_a_server_is_started_only_where_vllm_is_installed(monkeypatch):
     monkeypatch.setattr("gem_train.engines.vllm.connect.find_spec", lambda name: None)
-    with pytest.raises(MissingExtra, match=r"vLLM is not installed: docs/engines\.md says how .* or give engine\.url"):
+    with pytest.raises(MissingExtra, match=r"vLLM is not installed: docs/engines\.md says how .* or give engine\.urls"):
         sampler_at(None)
 
 
 def sampler_at(url: str | None) -> VLLMServerSampler:
     tokenizer = tiny_tokenizer([])
-    settings = load_config([{"id": "any", "rollout": {"engine": "vllm_server"}, "engine": {"url": url} if url else {}}])
+    settings = load_config(
+        [{"id": "any", "rollout": {"engine": "vllm_server"}, "engine": {"urls": url} if url else {}}]
+    )
     model = tiny_model(tokenizer, 0, head_dim=32)
     return VLLMServerSampler(model, ChatEncoder(tokenizer), max_new_tokens=4, settings=settings.engine)
 
@@ -133,10 +135,10 @@ def test_weights_that_do_not_fit_into_a_file_go_in_several(server, monkeypatch, 
     server.replies = dict.fromkeys(("/start_weight_update", "/update_weights", "/finish_weight_update"), (200, {}))
     client = ServerClient(Address(url_of(server)), 10.0)
     weights = {"a": torch.ones(10), "b": torch.ones(10), "c": torch.ones(7, 10), "d": torch.ones(2)}
-    FileTransfer(client, torch.float32, str(tmp_path)).send(list(weights.items()))
+    FileTransfer(client.call, torch.float32, str(tmp_path)).send(list(weights.items()))
     server.replies["/update_weights"] = (500, {"error": "no such layer"})
     with pytest.raises(TrainingStopped, match=r"/update_weights with status 500 .*no such layer"):
-        FileTransfer(client, torch.float32, str(tmp_path)).send(list(weights.items()))
+        FileTransfer(client.call, torch.float32, str(tmp_path)).send(list(weights.items()))
     client.close()
     assert server.asked[:5] == [
         ("/start_weight_update", None),

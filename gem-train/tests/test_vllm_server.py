@@ -141,7 +141,7 @@ def sampler(folder: Path, server: str, played: object) -> Iterator[VLLMServerSam
         ChatEncoder(tiny_tokenizer([])),
         max_new_tokens=LONGEST,
         temperature=TEMPERATURE,
-        settings=ServerSettings(url=server, max_model_len=POSITIONS - 8),
+        settings=ServerSettings(urls=(server,), max_model_len=POSITIONS - 8),
     )
     yield made
     made.close()
@@ -274,10 +274,10 @@ def test_weights_that_the_server_cannot_load_stop_the_run_with_the_reason(sample
 
 
 def test_a_server_whose_learner_was_killed_in_a_sync_serves_the_next(sampler, model, server):
-    call = sampler._server.client.call
+    call = sampler._fleet._replicas[0].client.call
     call("/pause?mode=keep")
     call("/start_weight_update")
-    settings = ServerSettings(url=server, max_model_len=POSITIONS)
+    settings = ServerSettings(urls=(server,), max_model_len=POSITIONS)
     next_one = VLLMServerSampler(
         model, sampler.chat, max_new_tokens=LONGEST, temperature=TEMPERATURE, settings=settings
     )

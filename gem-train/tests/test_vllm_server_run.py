@@ -12,11 +12,14 @@ from unittest.mock import patch
 
 import pytest
 from click.testing import CliRunner
+from safetensors.torch import load_file
 
 from gem.cli.main import main
 from gem.errors import ConfigError
 from gem_train.config.training import load_config
 from gem_train.engines.make import make_sampler
+from gem_train.engines.vllm.client import ServerClient
+from gem_train.engines.vllm.fleet import Fleet
 from gem_train.engines.vllm.server import VLLMServerSampler
 from gem_train.models.loading import make_tiny
 
@@ -52,10 +55,10 @@ def interrupted(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Any]:
     load, started = VLLMServerSampler.load, list[int]()
 
     def load_or_die(self: VLLMServerSampler, weights: Any, version: int) -> None:
-        process = self._server.process
+        load(self, weights, version)
+        process = self._fleet._replicas[0].process
         assert process is not None
         started[:] = [process._process.pid]
-        load(self, weights, version)
         if version == 2:
             os.killpg(started[0], signal.SIGKILL)
 
@@ -88,6 +91,77 @@ def test_a_run_whose_server_ends_says_so_and_resumes(interrupted):
     # Of the tokens that were sampled under the weights that score them.
     assert all(line["engine_gap_max"] < 1e-3 for line in steps)
     assert all(line["lag"] == 0 for line in steps)
+
+
+def test_a_server_that_is_killed_is_replaced_and_one_that_keeps_old_weights_stops_the_run(tmp_path, caplog):
+    """Of two: one is killed in the middle of replies; when it is there again, the weights of the other stay old."""
+    (tmp_path / "run.toml").write_text(RUN)
+    begin, call, sync = Fleet.begin, ServerClient.call, Fleet.sync
+    killed, liars = list[int](), list[ServerClient]()
+
+    def begin_and_kill(self: Fleet, name: str, slot: int, body: Any) -> None:
+        begin(self, name, slot, body)
+        replica = self._replicas[0]
+        if self._version == 1 and len(replica.replies) == 4 and not killed:
+            assert replica.process is not None
+            killed.append(replica.process._process.pid)
+            os.killpg(killed[0], signal.SIGKILL)
+
+    def sync_and_lie(self: Fleet, send: Any, version: int, names: Any) -> list[bool]:
+        if killed and all(replica.well for replica in self._replicas):
+            liars.append(self._replicas[1].client)
+        return sync(self, send, version, names)
+
+    def call_or_lie(self: ServerClient, path: str, *body: Any, **settings: Any) -> Any:
+        ignored = self in liars and path in ("/start_weight_update", "/update_weights", "/finish_weight_update")
+        return {} if ignored else call(self, path, *body, **settings)
+
+    settings = {"engine.replicas": 2, "steps": 200, "eval.episodes": 8, "rollout.episodes": 16, "checkpoint_every": 200}
+    with (
+        patch.object(Fleet, "begin", begin_and_kill),
+        patch.object(Fleet, "sync", sync_and_lie),
+        patch.object(ServerClient, "call", call_or_lie),
+    ):
+        done = gemx(
+            tmp_path, "--out", str(tmp_path / "run"), *(f"--set={name}={each}" for name, each in settings.items())
+        )
+    assert killed
+    assert "is lost: the others have its conversations. It ended with status -9" in caplog.text
+    assert liars, done.output
+    assert done.exit_code == 1
+    assert f"the vLLM server at {liars[0].where} has kept its old weights" in done.output.replace("\n", " ")
+    steps = steps_of(tmp_path / "run")
+    assert len(steps) >= 2
+    # Every reply was made, of the newest weights, and none twice.
+    assert {(line["failures"], line["lag_max"]) for line in steps} == {(0, 0)}
+    assert all(line["engine_gap_max"] < 1e-3 for line in steps)
+
+
+def test_two_processes_with_two_servers_train_as_one_with_one(tmp_path):
+    (tmp_path / "run.toml").write_text(RUN)
+    same = {"eval.episodes": 8, "rollout.episodes": 16, "rollout.group_size": 2, "steps": 2, "threads": 1}
+    given = [
+        "core:Echo-v0",
+        "--config",
+        str(tmp_path / "run.toml"),
+        *(f"--set={key}={each}" for key, each in same.items()),
+    ]
+    torchrun = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", "-m", "gem"]
+    two = ["train", *given, "--set=engine.replicas=2", "--out", str(tmp_path / "two")]
+    done = subprocess.run(
+        [*torchrun, *two], env=os.environ | {"OMP_NUM_THREADS": "1"}, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert gemx(tmp_path, *given[3:], "--out", str(tmp_path / "one")).exit_code == 0
+    for mine, other in zip(steps_of(tmp_path / "two"), steps_of(tmp_path / "one"), strict=True):
+        assert mine.pop("straggling") >= 1
+        assert mine.keys() == other.keys()
+        for name in mine.keys() - {"engine_gap", "engine_gap_max"}:  # which are of rounding alone
+            if not name.startswith(("seconds", "tokens_per_second", "phase")):
+                assert mine[name] == pytest.approx(other[name], rel=1e-4, abs=1e-5), name
+        assert mine["engine_gap_max"] < 1e-3
+    weights = [load_file(tmp_path / out / "checkpoint/step-2/model/model.safetensors") for out in ("one", "two")]
+    assert all((weights[0][name] - weights[1][name]).abs().max() < 1e-4 for name in weights[0])
 
 
 def test_an_adapter_is_trained_and_served_over_its_base_by_a_server(interrupted):

@@ -75,8 +75,12 @@ def build(
     """
     play, optim, bfloat16 = config.rollout, config.optim, config.dtype == "bfloat16"
     algorithm = find_algorithm(config.algorithm)(config.credit)
-    if world.size > 1 and play.engine != "hf":
-        raise ConfigError(f"a run in several processes samples with the engine hf, not {play.engine}")
+    engine = ENGINES[play.engine]
+    if world.size > 1 and engine.processes == "one":
+        raise ConfigError(
+            f"the engine {play.engine} is in the process of the learner, and this run has {world.size} processes: set "
+            "rollout.engine=vllm_server, whose servers all of them share, or hf"
+        )
     make_envs = env_maker(config.trained, play.backend, world)
     with make_envs(play.num_envs, ()) as envs:
         starts = make_starts(config.trained, config.curriculum, envs)
@@ -85,27 +89,32 @@ def build(
             # The tokenizer is trained on the texts that will be imitated.
             work = partial(_play, make_envs, play.num_envs, teacher, config.seed, rows, world)
             shown = flat(world.together(work))
-        load = partial(load_trained, config, checkpoint, shown, ENGINES[play.engine].tiny_head_dim)
+        load = partial(load_trained, config, checkpoint, shown, engine.tiny_head_dim)
         loaded = load()
         scorer = find_scorer(optim.log_probs, loaded.model.device, half=bfloat16)
         # A model of which each process holds a part cannot sample without the others, and one that learns cannot
-        # sample meanwhile, so the sampler gets its own.
-        played = load() if world.size > 1 or play.asynchronous else loaded
-        critic = algorithm.critic and Critic(
-            played.model, algorithm.critic, optim, seed=config.seed, bfloat16=bfloat16, world=world
-        )
-        world.shard(loaded.model, blocks_of(loaded.model))
-        learner = Learner(
-            loaded.model,
-            optim,
-            steps=config.steps,
-            temperature=play.temperature,
-            seed=config.seed,
-            critic=critic,
-            scorer=scorer,
-            world=world,
-        )
-        with closing(make_sampler(played, play, config.engine)) as sampler:
+        # sample meanwhile, so the sampler gets its own. One that sends its weights to servers needs them only now.
+        sent = engine.processes == "shared" and algorithm.critic is None
+        apart = world.size > 1 or play.asynchronous
+        played = load() if apart and not sent else loaded
+        # Made before the weights are divided.
+        with closing(make_sampler(played, play, config.engine, world=world)) as sampler:
+            critic = algorithm.critic and Critic(
+                played.model, algorithm.critic, optim, seed=config.seed, bfloat16=bfloat16, world=world
+            )
+            world.shard(loaded.model, blocks_of(loaded.model))
+            learner = Learner(
+                loaded.model,
+                optim,
+                steps=config.steps,
+                temperature=play.temperature,
+                seed=config.seed,
+                critic=critic,
+                scorer=scorer,
+                world=world,
+            )
+            if critic and engine.processes == "shared":
+                critic.follow(learner.weights)  # no sampler has put them into its model
             yield Parts(loaded, sampler, make_envs, envs, starts, algorithm, learner, rows, world)
 
 

@@ -1,6 +1,6 @@
 """Engines: what samples the replies. One file per engine, in a table by name."""
 
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 
 class Engine(NamedTuple):
@@ -14,6 +14,8 @@ class Engine(NamedTuple):
     """Dimensions of the heads of `--model tiny`."""
     package: str | None = None
     """Package to be installed beside gem-train, by the name that is imported."""
+    processes: Literal["each", "one", "shared"] = "each"
+    """In a run of several processes each has one of its own, or they share servers, or there is only one process."""
 
 
 ENGINES: dict[str, Engine] = {
@@ -23,12 +25,14 @@ ENGINES: dict[str, Engine] = {
         "gem_train.engines.vllm.in_process:VLLMSampler",
         tiny_head_dim=32,  # the smallest that its attention on CPU takes
         package="vllm",
+        processes="one",
     ),
     "vllm_server": Engine(
         "gem_train.engines.settings:ServerSettings",
         "gem_train.engines.vllm.server:VLLMServerSampler",
         tiny_head_dim=32,
         package="aiohttp",
+        processes="shared",
     ),
 }
 """The engines by name: the values of the setting `rollout.engine`."""

@@ -3,6 +3,7 @@
 from gem.packs.importing import import_object
 from gem_train.chat.make import make_chat
 from gem_train.config.sections import RolloutConfig
+from gem_train.distributed.world import ALONE, World
 from gem_train.engines import ENGINES
 from gem_train.engines.sampler import Sampler
 from gem_train.engines.settings import EngineSettings
@@ -16,6 +17,7 @@ def make_sampler(
     seed: int = 0,
     *,
     temperature: float | None = None,
+    world: World = ALONE,
 ) -> Sampler:
     """A sampler of the engine `play.engine`.
 
@@ -25,6 +27,7 @@ def make_sampler(
         settings: those of the engine.
         seed: of the sampling.
         temperature: another than the settings'; training needs one above 0, playing does not.
+        world: the processes of the run.
 
     Raises:
         ConfigError: the engine cannot sample from this model, or not with these settings.
@@ -39,4 +42,5 @@ def make_sampler(
         seed=seed,
         # An engine with weights of its own is told their type.
         **({"dtype": loaded.dtype} if engine.package else {}),
+        **({"world": world} if engine.processes == "shared" else {}),
     )

@@ -1,7 +1,7 @@
 """The critic: a model of its own that values the state before each action."""
 
 import copy
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, cast
 
 import numpy as np
@@ -48,8 +48,13 @@ class Critic:
     ) -> None:
         self._policy, self._settings, self._optim = policy, settings, optim
         self._seed, self._bfloat16, self._world = seed, bfloat16, world
+        self._latest: Callable[[], Iterable[tuple[str, Tensor]]] | None = None
         self._network: _ValueNetwork | None = None
         self._made: Updates | None = None
+
+    def follow(self, weights: Callable[[], Iterable[tuple[str, Tensor]]]) -> None:
+        """Take the policy's `weights`, by name, for the copy: where it is made of a model that does not have them."""
+        self._latest = weights
 
     def values(self, batch: Batch) -> Floats:
         """The value of the state before each action, ``[actions]``; 0 for an action without ids."""
@@ -118,6 +123,11 @@ class Critic:
 
     def _built(self) -> "tuple[_ValueNetwork, Updates]":
         if self._network is None or self._made is None:
+            if self._latest is not None:
+                own = dict(self._policy.named_parameters())
+                with torch.no_grad():
+                    for name, tensor in self._latest():
+                        own[name].copy_(tensor)
             self._network = _ValueNetwork(self._policy)
             self._world.shard(self._network, blocks_of(self._policy))
             settings, micro_tokens = self._settings, self._optim.micro_tokens

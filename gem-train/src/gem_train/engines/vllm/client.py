@@ -3,14 +3,12 @@
 import json
 from collections.abc import Mapping
 from concurrent.futures import Future
-from queue import SimpleQueue
 from typing import Any, NamedTuple
 
 from gem.errors import TrainingStopped
 from gem.http.answers import NoAnswer
 from gem.http.client import HttpClient, encoded
 from gem.work.loops import shared_loop
-from gem.work.threads import drain
 
 GENERATE = "/inference/v1/generate"
 """Path at which ids go in, and come out with their log-probabilities."""
@@ -48,8 +46,11 @@ class ServerClient:
             reuse=False,  # the server closes connections that were idle for 5 s, or had an error, when it likes
             socket=address.socket,
         )
-        self._finished: SimpleQueue[tuple[str, Future[Any]]] = SimpleQueue()
-        self._pending: dict[str, Future[Any]] = {}
+
+    @property
+    def where(self) -> str:
+        """What names the server in messages."""
+        return self.address.socket or self.address.url
 
     def call(
         self, path: str, body: Mapping[str, Any] | None = None, *, method: str = "POST", timeout: float | None = None
@@ -67,37 +68,18 @@ class ServerClient:
         """
         return shared_loop.call(self._request(method, path, body, timeout))
 
-    def begin(self, name: str, body: Mapping[str, Any]) -> None:
-        """Ask for a reply; its result will be among those of `finished`."""
-        future = shared_loop.submit(self._request("POST", GENERATE, body))
-        self._pending[name] = future
-        future.add_done_callback(lambda done: self._finished.put((name, done)))
-
-    def cancel(self, name: str) -> None:
-        """Close the connection of a request, which ends it at the server."""
-        future = self._pending.pop(name, None)
-        if future is not None:
-            future.cancel()
-
-    def finished(self, timeout: float | None) -> list[tuple[str, Any]]:
-        """The results of requests that have ended since the last call, by name; waits for the first.
-
-        Raises:
-            TrainingStopped: the server does not answer, or refuses.
-        """
-        found = drain(self._finished, timeout)
-        return [(name, done.result()) for name, done in found if self._pending.pop(name, None) is not None]
+    def ask(self, body: Mapping[str, Any]) -> "Future[Any]":
+        """Ask for a reply; the result is what the server answers, or the error of `call`. Cancelling ends it there."""
+        return shared_loop.submit(self._request("POST", GENERATE, body))
 
     def close(self) -> None:
         """Close all connections."""
-        for name in list(self._pending):
-            self.cancel(name)
         self._http.close()
 
     async def _request(
         self, method: str, path: str, body: Mapping[str, Any] | None, timeout: float | None = None
     ) -> Any:
-        what = f"the vLLM server at {self.address.socket or self.address.url}"
+        what = f"the vLLM server at {self.where}"
         data = None if body is None else encoded(body)
         try:
             answer = await self._http.ask(method, path, data, timeout=timeout, read=lambda answer: answer)

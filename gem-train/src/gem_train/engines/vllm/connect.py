@@ -1,12 +1,10 @@
-"""The server of a run: one that is started on this machine, or one that runs somewhere, and the way to it."""
+"""Servers of a run: how one is started on this machine, what it must be fit for, and the way of the weights to it."""
 
 import os
-from collections.abc import Callable, Generator
-from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, cast
 
 import torch
@@ -19,7 +17,6 @@ from gem_train.engines.vllm.adapter import VLLMAdapter
 from gem_train.engines.vllm.client import GENERATE, Address, ServerClient
 from gem_train.engines.vllm.launch import ServerProcess
 from gem_train.engines.vllm.start import check_heads, engine_arguments, save_without_weights
-from gem_train.engines.vllm.transfer import FileTransfer, NCCLTransfer, Transfer
 from gem_train.models.loading import DType
 
 KEY = "VLLM_API_KEY"
@@ -32,114 +29,102 @@ BACKENDS: dict[str, dict[str, Any]] = {
     },
 }
 """Arguments of a server for each way of the weights."""
+_BOUND = "VLLM_CPU_OMP_THREADS_BIND"
+"""The environment variable with the CPUs of vLLM."""
 _BREATH = 2.0
 """Seconds that a server which starts has for an answer: its socket exists long before anybody listens."""
 
 
-@dataclass(frozen=True, slots=True)
-class Server:
-    """A server that is ready, and what belongs to it."""
-
-    client: ServerClient
-    transfer: Transfer | None
-    """Transfer of weights to it; None if it gets an adapter."""
-    process: ServerProcess | None
-    """The server itself, if it was started."""
-    positions: int
-    """The longest conversation, in ids."""
-    close: Callable[[], None]
-    """Closes the connections, and ends a server that was started."""
-
-    @contextmanager
-    def explained(self) -> Generator[None]:
-        """Explain the failure of a server in calls of the client, and say how to continue."""
-        try:
-            yield
-        except TrainingStopped as error:
-            end = f" {self.process.last_words()}" if self.process is not None else ""
-            raise TrainingStopped(
-                f"{error}. The same command, with --out, resumes from the newest checkpoint.{end}"
-            ) from error
+def addresses(urls: Sequence[str]) -> list[Address]:
+    """Addresses of servers that run somewhere."""
+    key = os.environ.get(KEY)
+    return [Address(url.rstrip("/").removesuffix("/v1"), key=key) for url in urls]
 
 
-def connect(
-    model: PreTrainedModel,
-    chat: ChatEncoder,
-    settings: ServerSettings,
-    adapter: VLLMAdapter | None,
-    positions: int,
-    dtype: DType,
-) -> Server:
-    """Start a server, or connect to the one that the settings name, and check that it can sample for training.
-
-    Raises:
-        ConfigError: it does not start, or cannot sample for training.
-        MissingExtra: aiohttp, or what its transfer of weights needs, is not installed.
-    """
-    way = way_of(settings, model.device)
-    process = None
-    with ExitStack() as stack:
-        if settings.url is None:
-            folder = Path(stack.enter_context(TemporaryDirectory(prefix="gem-vllm-")))
-            process = _start(model, chat, settings, adapter, positions, dtype, way, folder)
-            stack.callback(process.close)
-            address = Address("http://localhost", process.socket)
-        else:
-            address = Address(settings.url.rstrip("/").removesuffix("/v1"), key=os.environ.get(KEY))
-        client = ServerClient(address, settings.timeout)
-        stack.callback(client.close)
-        if process is not None:
-            process.wait_until(lambda: _is_well(client), settings.start_timeout)
-        _end_update(client)
-        described = _describe(client)
-        transfer = None
-        if adapter is None:
-            kind = getattr(torch, str(described["dtype"]).removeprefix("torch."))
-            if way == "nccl":
-                transfer = NCCLTransfer(client, kind, model.device)
-            else:
-                transfer = FileTransfer(client, kind, settings.folder)
-            stack.callback(transfer.close)
-        return Server(client, transfer, process, int(described["max_model_len"]), stack.pop_all().close)
-
-
-def way_of(settings: ServerSettings, device: torch.device) -> str:
-    """The way of the weights from a learner on `device` to the server: a key of `BACKENDS`."""
+def way_of(settings: ServerSettings, device: torch.device, processes: int = 1) -> str:
+    """The way of the weights from a learner on `device` to the servers: a key of `BACKENDS`."""
     if settings.transfer != "auto":
         return settings.transfer
-    apart = settings.url is not None or _devices(settings, device) is not None
+    apart = settings.urls or shares_of_gpus(settings, device, processes)[0] is not None
     return "nccl" if device.type == "cuda" and apart else "files"
 
 
-def _devices(settings: ServerSettings, device: torch.device) -> str | None:
-    """The GPUs of a server that is started; None if it shares the learner's, or there is none."""
-    if settings.devices is not None or device.type != "cuda":
-        return settings.devices
-    others = [str(index) for index in range(torch.cuda.device_count()) if index != (device.index or 0)]
-    return ",".join(others[: settings.tensor_parallel_size]) or None
+def shares_of_gpus(settings: ServerSettings, device: torch.device, processes: int = 1) -> list[str | None]:
+    """The GPUs of each server that is started; None where it shares the learner's, or there is none.
+
+    Args:
+        settings: of the servers.
+        device: the learner's.
+        processes: of the learner on this machine; several have the first GPUs.
+
+    Raises:
+        ConfigError: there are not enough.
+    """
+    count, each = settings.replicas, settings.tensor_parallel_size
+    if settings.devices is not None:
+        found = settings.devices.split(",")
+    elif device.type != "cuda":
+        return [None] * count
+    else:
+        own = range(processes) if processes > 1 else [device.index or 0]
+        found = [str(index) for index in range(torch.cuda.device_count()) if index not in own][: count * each]
+        if not found and count == 1:
+            return [None]
+    if len(found) < count * each:
+        raise ConfigError(
+            f"engine.replicas = {count} servers of engine.tensor_parallel_size = {each} need {count * each} GPUs, and "
+            f"there are {len(found)} beside the learner's or in engine.devices"
+        )
+    share = len(found) // count
+    return [",".join(found[number * share : (number + 1) * share]) for number in range(count)]
 
 
-def _start(
+def _share_of_cpus(number: int, count: int) -> dict[str, str]:
+    """Environment that binds a server to its share of the CPUs; alone it chooses for itself."""
+    if count == 1 or _BOUND in os.environ or not hasattr(os, "sched_getaffinity"):
+        return {}
+    cpus = sorted(os.sched_getaffinity(0))
+    share = cpus[number * len(cpus) // count : (number + 1) * len(cpus) // count] or [cpus[number % len(cpus)]]
+    return {_BOUND: ",".join(map(str, share))}
+
+
+def starter(
     model: PreTrainedModel,
     chat: ChatEncoder,
     settings: ServerSettings,
     adapter: VLLMAdapter | None,
     positions: int,
     dtype: DType,
-    way: str,
     folder: Path,
-) -> ServerProcess:
+    processes: int = 1,
+) -> Callable[[int], ServerProcess]:
+    """What starts the server of a number, in a folder of its own in `folder`.
+
+    Args:
+        model, chat: that it samples with.
+        settings: of the servers.
+        adapter: of the model, if it has one.
+        positions: the longest conversation, in ids.
+        dtype: of its weights and arithmetic.
+        folder: which nobody else reads.
+        processes: of the learner on this machine.
+
+    Raises:
+        ConfigError: vLLM cannot run the model here, or there are not enough GPUs.
+        MissingExtra: vLLM is not installed.
+    """
     if find_spec("vllm") is None:
         raise MissingExtra(
             "the engine vllm_server starts a server, and vLLM is not installed: docs/engines.md says how to do that; "
-            "or give engine.url, of a server that runs elsewhere"
+            "or give engine.urls, of servers that run elsewhere"
         )
     cpu = not torch.cuda.is_available()
     if cpu:
         check_heads(model.config)
     own = folder / "model"
     save_without_weights(model, cast("Any", chat.tokenizer), str(own))
-    devices = _devices(settings, model.device)
+    devices = shares_of_gpus(settings, model.device, processes)
+    way = way_of(settings, model.device, processes)
     arguments = {
         **(adapter.arguments() if adapter else {"model": own, "load_format": "dummy", **BACKENDS[way]}),
         "tokenizer": own,
@@ -151,20 +136,29 @@ def _start(
         "VLLM_SERVER_DEV_MODE": "1",  # the calls that replace weights
         "VLLM_ALLOW_RUNTIME_LORA_UPDATING": str(int(adapter is not None)),
         **({"TORCHDYNAMO_DISABLE": "1"} if cpu else {}),  # compiling takes longer there than it saves
-        **({} if devices is None else {"CUDA_VISIBLE_DEVICES": devices}),
     }
-    return ServerProcess(arguments, environment, folder)
+
+    def start(number: int) -> ServerProcess:
+        share = devices[number]
+        gpus = {} if share is None else {"CUDA_VISIBLE_DEVICES": share}
+        cpus = _share_of_cpus(number, settings.replicas) if cpu and settings.tensor_parallel_size == 1 else {}
+        place = folder / str(number)
+        place.mkdir(exist_ok=True)
+        return ServerProcess(arguments, {**environment, **gpus, **cpus}, place)
+
+    return start
 
 
-def _is_well(client: ServerClient) -> bool:
+def is_well(client: ServerClient, seconds: float = _BREATH) -> bool:
+    """True if a server says in so many seconds that it is well."""
     try:
-        client.call("/health", method="GET", timeout=_BREATH)
+        client.call("/health", method="GET", timeout=seconds)
     except TrainingStopped:
         return False
     return True
 
 
-def _end_update(client: ServerClient) -> None:
+def end_update(client: ServerClient) -> None:
     """End an update of the weights that a learner left open when it was killed: the next could not begin."""
     for path, body in (("/finish_weight_update", {}), ("/update_weights", {"update_info": {"nothing": ""}})):
         # A server without one refuses both. The second is refused by all, and ends an update that cannot be finished.
@@ -174,23 +168,23 @@ def _end_update(client: ServerClient) -> None:
         client.call("/resume")
 
 
-def _describe(client: ServerClient) -> dict[str, Any]:
+def describe(client: ServerClient) -> dict[str, Any]:
     """The server's `model_config`.
 
     Raises:
         ConfigError: it was not started for training.
     """
-    where = client.address.url
     try:
         described = client.call("/server_info?config_format=json", method="GET")["vllm_config"]["model_config"]
         client.call(GENERATE, {"token_ids": [0], "sampling_params": {"max_tokens": 1, "temperature": 0}})
     except (TrainingStopped, TypeError, KeyError) as error:
         raise ConfigError(
-            f"the vLLM server at {where} cannot sample for training: {error}. docs/engines.md says how to start it"
+            f"the vLLM server at {client.where} cannot sample for training: {error}. docs/engines.md says how to "
+            "start it"
         ) from error
     if described["logprobs_mode"] != "processed_logprobs":
         raise ConfigError(
-            f"the vLLM server at {where} gives log-probabilities of other distributions than it draws from: start it "
-            "with --logprobs-mode processed_logprobs"
+            f"the vLLM server at {client.where} gives log-probabilities of other distributions than it draws from: "
+            "start it with --logprobs-mode processed_logprobs"
         )
     return described

@@ -57,6 +57,7 @@ class ServerProcess:
 
     def __init__(self, arguments: Mapping[str, Any], environment: Mapping[str, str], folder: Path) -> None:
         self.socket, self._log = str(folder / "socket"), folder / "log"
+        Path(self.socket).unlink(missing_ok=True)  # of a server before this one that was killed
         command = [sys.executable, "-m", __name__, "--uds", self.socket, *flags(arguments)]
         with self._log.open("wb") as log:
             self._process = subprocess.Popen(
@@ -77,7 +78,7 @@ class ServerProcess:
         """
         before, until = self._done(), time.monotonic() + seconds
         while not ready():
-            if self._process.poll() is not None:
+            if self.has_ended:
                 raise ConfigError(f"the vLLM server of this run ended before it was ready. {self.last_words()}")
             if time.monotonic() > until:
                 now = self._done()
@@ -91,6 +92,11 @@ class ServerProcess:
 
     def _done(self) -> "_Done":
         return _Done(self._log.stat().st_size, _cpu_seconds(self._process.pid))
+
+    @property
+    def has_ended(self) -> bool:
+        """True if the server runs no more."""
+        return self._process.poll() is not None
 
     def last_words(self) -> str:
         """Facts about a server that failed: whether it still runs, and its last error."""

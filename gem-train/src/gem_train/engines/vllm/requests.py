@@ -92,13 +92,14 @@ class RequestSampler(Sampler):
             "skip_special_tokens": False,  # a stop text may be one
         }
 
-    def _answered(self, name: str, answer: Answer) -> None:
+    def _answered(self, name: str, answer: Answer | Failure) -> None:
         """Make a completion of an answer, unless its conversation is forgotten."""
         request = self._requests.pop(name, None)
         if request is None:
             return
         del self._names[request.slot]
-        self._ready[request.slot] = self._completion(request, answer)
+        failed = isinstance(answer, Failure)
+        self._ready[request.slot] = answer if failed else self._completion(request, answer)
 
     def _completion(self, request: _Request, answer: Answer) -> Completion | Failure:
         if answer.finish_reason not in ("stop", "length"):

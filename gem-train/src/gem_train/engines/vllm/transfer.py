@@ -1,10 +1,12 @@
-"""Transfer of the learner's weights to a vLLM server: by NCCL between GPUs, or as files that both can read."""
+"""Transfer of the learner's weights to vLLM servers: by NCCL between GPUs, or as files that both can read."""
 
 import shutil
 import socket
 import tempfile
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -14,6 +16,7 @@ from safetensors.torch import save_file
 from torch import Tensor
 
 from gem.errors import MissingExtra
+from gem.work.threads import Threads
 from gem_train.engines.vllm.client import ServerClient
 
 Named = Sequence[tuple[str, Tensor]]
@@ -24,22 +27,22 @@ _MEMORY = Path("/dev/shm")
 
 
 class Transfer(ABC):
-    """One way, for one server.
+    """One way, for all servers of a run.
 
     Args:
-        client: of the server.
-        dtype: of the server's weights, which they are sent in.
+        call: makes a call to all of them at once, such as `Fleet.call`.
+        dtype: of the servers' weights, which they are sent in.
     """
 
-    def __init__(self, client: ServerClient, dtype: torch.dtype) -> None:
-        self._client, self._dtype = client, dtype
+    def __init__(self, call: Callable[..., object], dtype: torch.dtype) -> None:
+        self._call, self._dtype = call, dtype
 
     @abstractmethod
     def send(self, weights: Named) -> None:
-        """Replace the server's weights; it must not sample meanwhile.
+        """Replace the servers' weights; they must not sample meanwhile.
 
         Raises:
-            TrainingStopped: the server does not answer, or cannot load them.
+            TrainingStopped: no server answers, or one cannot load them.
         """
 
     def close(self) -> None:
@@ -47,26 +50,26 @@ class Transfer(ABC):
 
 
 class FileTransfer(Transfer):
-    """Through files, which exist only while they are read; the server has the worker extension of `weights`.
+    """Through files, which exist only while they are read; the servers have the worker extension of `weights`.
 
     Args:
-        client, dtype: as of `Transfer`.
-        folder: where to write, if not in memory; the server must see it by the same path.
+        call, dtype: as of `Transfer`.
+        folder: where to write, if not in memory; the servers must see it by the same path.
     """
 
-    def __init__(self, client: ServerClient, dtype: torch.dtype, folder: str | None) -> None:
-        super().__init__(client, dtype)
+    def __init__(self, call: Callable[..., object], dtype: torch.dtype, folder: str | None) -> None:
+        super().__init__(call, dtype)
         self._folder = folder
 
     def send(self, weights: Named) -> None:
-        self._client.call("/start_weight_update")
+        self._call("/start_weight_update")
         with tempfile.TemporaryDirectory(prefix="gem-weights-", dir=self._place()) as folder:
             file = Path(folder) / "weights.safetensors"
             for part, last in _parts((name, tensor.detach().to("cpu", self._dtype)) for name, tensor in weights):
                 save_file(part, file)
-                self._client.call("/update_weights", {"update_info": {"path": str(file), "last": last}})
+                self._call("/update_weights", {"update_info": {"path": str(file), "last": last}})
                 file.unlink()
-        self._client.call("/finish_weight_update")
+        self._call("/finish_weight_update")
 
     def _place(self) -> str | None:
         if self._folder is not None:
@@ -77,48 +80,66 @@ class FileTransfer(Transfer):
 
 
 class NCCLTransfer(Transfer):
-    """Transfer by vLLM's own engine for NCCL, from the learner's GPU to those of the server.
+    """Transfer by vLLM's own engine for NCCL, from the learner's GPU to those of the servers, all in one group.
+
+    The group is made anew for the sync after a server was lost, or is there again.
 
     Args:
-        client: of the server, which was started with ``--weight-transfer-config '{"backend": "nccl"}'``.
-        dtype: as of `Transfer`.
+        call, dtype: as of `Transfer`.
+        members: the servers, each started with ``--weight-transfer-config '{"backend": "nccl"}'``, that `call` reaches.
         device: the learner's.
 
     Raises:
         MissingExtra: vLLM is not installed beside the learner.
-        TrainingStopped: the server does not answer, or has another weight transfer.
     """
 
-    def __init__(self, client: ServerClient, dtype: torch.dtype, device: torch.device) -> None:
-        super().__init__(client, dtype)
+    def __init__(
+        self,
+        call: Callable[..., object],
+        dtype: torch.dtype,
+        members: Callable[[], Sequence[ServerClient]],
+        device: torch.device,
+    ) -> None:
+        super().__init__(call, dtype)
         try:
-            from vllm.distributed.weight_transfer.factory import (  # pyright: ignore[reportMissingImports]
-                WeightTransferTrainerFactory,
-            )
-            from vllm.distributed.weight_transfer.nccl_engine import (  # pyright: ignore[reportMissingImports]
-                NCCLTrainerInitInfo,
-            )
+            import vllm.distributed.weight_transfer.nccl_engine  # pyright: ignore[reportMissingImports]  # noqa: F401
         except ImportError as error:
             raise MissingExtra(
                 f"engine.transfer = nccl needs vLLM beside the learner, too ({error}); docs/engines.md says how to "
                 "install it. Where server and learner see the same folder, engine.transfer = files does not"
             ) from error
         self._source = _Source(dtype, device)
-        workers = int(client.call("/get_world_size", method="GET")["world_size"])
-        host = _host_towards(client.address.url if client.address.socket is None else None)
-        self._engine: Any = WeightTransferTrainerFactory.trainer_init(
-            NCCLTrainerInitInfo(host, _free_port(), workers + 1, rank=0),
-            client=_ControlPlane(client),
-            source=self._source,
-        )
+        self._members = members
+        self._group: list[ServerClient] = []
+        self._engine: Any = None
 
     def send(self, weights: Named) -> None:
+        members = list(self._members())
+        if members != self._group:
+            self.close()
+            self._engine, self._group = self._connected(members), members
         self._source.weights = weights
         with torch.no_grad():
             self._engine.send_weights()
 
+    def _connected(self, members: Sequence[ServerClient]) -> Any:
+        from vllm.distributed.weight_transfer.factory import (  # pyright: ignore[reportMissingImports]
+            WeightTransferTrainerFactory,
+        )
+        from vllm.distributed.weight_transfer.nccl_engine import (  # pyright: ignore[reportMissingImports]
+            NCCLTrainerInitInfo,
+        )
+
+        control = _ControlPlane(self._call, members)
+        first = members[0].address
+        host = _host_towards(first.url if first.socket is None else None)
+        return WeightTransferTrainerFactory.trainer_init(
+            NCCLTrainerInitInfo(host, _free_port(), control.workers + 1, rank=0), client=control, source=self._source
+        )
+
     def close(self) -> None:
-        self._engine.shutdown()
+        if self._engine is not None:
+            self._engine.shutdown()
 
 
 class _Source:
@@ -138,13 +159,21 @@ class _Source:
 
 
 class _ControlPlane:
-    """The calls of vLLM's `VLLMWeightSyncClient`."""
+    """The calls of vLLM's `VLLMWeightSyncClient`, to all servers."""
 
-    def __init__(self, client: ServerClient) -> None:
-        self._call = client.call
+    def __init__(self, call: Callable[..., object], members: Sequence[ServerClient]) -> None:
+        self._call, self._members = call, members
+        counts = [int(each.call("/get_world_size", method="GET")["world_size"]) for each in members]
+        self._offsets = list(accumulate(counts, initial=1))[:-1]
+        self.workers = sum(counts)
+        """Processes of all servers, which follow the learner in the group."""
 
     def init_weight_transfer_engine(self, init_info: dict[str, Any]) -> None:
-        self._call("/init_weight_transfer_engine", {"init_info": init_info})
+        def join(member: ServerClient, offset: int) -> None:
+            member.call("/init_weight_transfer_engine", {"init_info": {**init_info, "rank_offset": offset}})
+
+        with closing(Threads("gem-nccl")) as threads:  # each waits for the others
+            threads.map(join, self._members, self._offsets)
 
     def start_weight_update(self) -> None:
         self._call("/start_weight_update")
