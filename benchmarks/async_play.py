@@ -103,8 +103,14 @@ def server(model: Path) -> Iterator[dict]:
     words += ["--enable-scale-out", "--no-enable-chunked-prefill", "--enforce-eager", "--no-async-scheduling"]
     environment = {"VLLM_SERVER_DEV_MODE": "1", "TORCHDYNAMO_DISABLE": "1", "VLLM_LOGGING_LEVEL": "WARNING"}
     process = subprocess.Popen(
-        [sys.executable, "-m", "vllm.entrypoints.openai.api_server", *words],
+        [
+            sys.executable,
+            "-m",
+            "gem_train.engines.vllm.launch",
+            *words,
+        ],  # ends with its input, and so with this program
         env={**os.environ, **environment},
+        stdin=subprocess.PIPE,
         stdout=sys.stderr,
     )
     url = f"http://127.0.0.1:{port}"
@@ -119,8 +125,8 @@ def server(model: Path) -> Iterator[dict]:
                 time.sleep(0.5)
         yield {"url": url}
     finally:
-        process.terminate()
-        process.wait(30)
+        process.stdin.close()
+        process.wait(60)
 
 
 def run(folder, model, arguments, engine, latency, seed, **play):

@@ -159,7 +159,6 @@ def state(out: Path) -> dict:
     [*_, folder] = checkpoints(out)
     kept = torch.load(folder / "state.pt", weights_only=True)
     del kept["seconds"]
-    kept |= {file.name: load_file(file) for file in (folder / "tensors").iterdir()}
     return {"model": load_file(folder / "model" / "model.safetensors"), **kept}
 
 
@@ -221,3 +220,30 @@ def test_a_killed_run_with_tools_on_threads_plays_what_an_unbroken_one_plays(tmp
     assert ours.keys() == theirs.keys()
     assert len(ours) == 12 * 16 + 8
     assert ours == theirs
+
+
+@pytest.mark.full
+def test_a_killed_run_that_plays_while_it_learns_accounts_for_every_episode(tmp_path, starter):
+    settings = [
+        SETTINGS,
+        THREADS,
+        {"rollout": {"async": True, "max_lag": 2, "num_envs": 32}, "engine": {"rows": None}, "credit": {}},
+        {"credit": {"importance_cap": 2.0}, "checkpoint_every": 2},
+    ]
+    out = tmp_path / "killed"
+    for step, delay in moments(5, 12, seed=5):
+        starter.kill(out, settings, step, delay)
+    assert not (out / "summary.json").exists()
+    starter.finish(out, settings)
+
+    made = metrics(out, "train")
+    assert [line["step"] for line in made] == list(range(1, 13))
+    for line in made:
+        counts = {name.partition("/")[2]: count for name, count in line.items() if name.startswith("episodes/")}
+        assert counts.pop("started") == sum(counts.values())
+        assert counts["learned"] == 16 * line["step"]
+        assert line["lag_max"] <= 2
+    assert counts["abandoned"] > 0
+    assert counts["open"] == counts["failed"] == counts["dropped"] == counts["replaced"] == 0
+    learned = [seed for phase, _, seed in actions(out) if phase == "train"]
+    assert len(set(learned)) == len(learned) == 12 * 16

@@ -350,7 +350,8 @@ def test_no_seed_of_an_evaluation_is_played_in_training() -> None:
 
 
 @pytest.mark.full
-def test_a_run_that_plays_while_it_learns_keeps_the_bound_evaluates_and_resumes(tmp_path: Path) -> None:
+@pytest.mark.parametrize("beside", [False, True])
+def test_a_run_that_plays_while_it_learns_keeps_the_bound_evaluates_and_resumes(tmp_path: Path, beside: bool) -> None:
     settings = {
         "id": f"{HERE}:Waiting",
         "rollout": {
@@ -360,6 +361,7 @@ def test_a_run_that_plays_while_it_learns_keeps_the_bound_evaluates_and_resumes(
             "max_new_tokens": 3,
             "backend": "thread",
             "max_lag": 2,
+            "async": beside,
         },
         "warmup": {"steps": 1, "episodes": 4},
         "eval": {"episodes": 4, "every": 2},
