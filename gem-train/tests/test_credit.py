@@ -77,6 +77,7 @@ def test_equal_returns_by_two_routes_have_advantages_of_exactly_0(first, second)
         ([0, 0, -1, 0, 0, -1], [0, 0, 0, 1, 1, 1], True),
         ([0, 0, -1, 0, -1], [0, 0, 0, 1, 1], False),
         ([0, 1, 0, 0], [0, 0, 1, 1], False),
+        ([0, 1, 0, 1, 0, 2], [0, 0, 1, 1, 2, 2], False),  # two of three
         ([0, 1], [0, 0], False),
     ],
 )

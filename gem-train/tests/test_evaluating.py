@@ -2,20 +2,28 @@
 
 import json
 from collections import Counter
+from contextlib import closing
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 import pytest
 import torch
 from safetensors.torch import load_file
 
-from gem.episode import Episode
+from gem.chat.encoder import ChatEncoder
+from gem.episode import Episode, Start
 from gem.errors import GemError
 from gem.record import read
+from gem.rollout.named_policies import make_policy
+from gem.vector import make_vec
+from gem_train.build import make_evaluation
 from gem_train.config.training import load_config
+from gem_train.models.loading import make_tiny
 from gem_train.preflight import check
 from gem_train.runs.display import Display
 from gem_train.runs.summary import Summary
+from gem_train.sft.imitation import imitate
 from gem_train.train import train
 
 ENV = '''
@@ -126,7 +134,29 @@ def test_the_best_checkpoint_is_the_best_by_evaluation(runs):
     assert best["step"] == max(found, key=lambda step: (found[step], step))
     assert (best["success"], best["return"]) == found[best["step"]]
     # Without evaluations between, by the batches before each checkpoint: here all of them, before the last.
-    assert json.loads((usual / "checkpoint" / "best.json").read_text())["step"] == 5
+    returns = [line["return"] for line in lines(usual, "train")]
+    best = json.loads((usual / "checkpoint" / "best.json").read_text())
+    assert best == {"step": 5, "success": 1.0, "return": pytest.approx(fmean(returns))}
+    assert returns[-1] != pytest.approx(fmean(returns))
+
+
+def test_no_seed_of_an_evaluation_is_imitated_in_the_warm_up():
+    config = load_config([{"id": "core:Echo-v0", "seed": 3, "warmup": {"steps": 3, "episodes": 8}}])
+    loaded, imitated = make_tiny([], 0, device="cpu"), []
+
+    def place(start: Start) -> Start:
+        imitated.append(start.seed)
+        return start
+
+    with (
+        closing(make_policy("random")) as teacher,
+        make_vec("core:Echo-v0", 4, info_methods=teacher.info_methods) as envs,
+    ):
+        settings: Any = {"warmup": config.warmup, "optim": config.optim, "seed": config.seed, "place": place}
+        losses = list(imitate(loaded.model, ChatEncoder(loaded.tokenizer), teacher, envs, **settings))
+    assert len(losses) == 3
+    assert len(set(imitated)) == 3 * 8
+    assert set(imitated).isdisjoint(make_evaluation(config, config.evaluated).seeds())
 
 
 def test_settings_of_the_evaluation_are_checked_before_anything_is_built(tmp_path, monkeypatch):

@@ -212,3 +212,12 @@ def test_a_batch_moves_the_model_at_most_by_max_kl(model: PreTrainedModel, batch
         resumed.restore(learner.state())
         assert resumed.update(batch, Scores(), credit, ALGORITHM.loss)["lr"] == pytest.approx(rates[1])
     assert 0 < moved[0.01] < 0.7 * moved[1e9]
+
+
+def test_the_learning_rate_grows_back_to_its_setting_and_no_further(model: PreTrainedModel, batch: Batch):
+    optim = OPTIM.model_copy(update={"max_kl": 1e9})
+    learner = Learner(model, optim, steps=4, temperature=1.0, seed=7)
+    learner.restore({**learner.state(), "scale": 0.8})
+    credit = ALGORITHM.credit(batch, Scores())
+    rates = [learner.update(batch, Scores(), credit, ALGORITHM.loss)["lr"] for _ in range(4)]
+    assert rates == pytest.approx([8e-4, 9.6e-4, 1e-3, 1e-3])

@@ -1,5 +1,6 @@
-"""Weights in bfloat16 with float32 copies learn what weights in float32 learn, in the memory that the guide says."""
+"""AdamW against its formula; with weights in bfloat16 and float32 copies of them, in the memory that the guide says."""
 
+from copy import deepcopy
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,35 @@ def steps(weight: torch.Tensor, optimizer: Any, number: int) -> None:
         optimizer.step()
 
 
+@pytest.mark.parametrize(("dtype", "offload"), [("float32", False), ("float32", True), ("bfloat16", False)])
+def test_updates_follow_the_formula_of_adamw_with_a_limited_gradient(dtype: str, offload: bool) -> None:
+    """Loshchilov and Hutter, arXiv 1711.05101, algorithm 2; gradients of very unequal norms, most over the limit."""
+    settings = {"betas": (0.6, 0.9), "weight_decay": 0.5, "grad_clip": 0.5, "offload": offload}
+    rng = np.random.default_rng(0)
+    layer = torch.nn.Linear(4, 5).to(getattr(torch, dtype))
+    updates = Updates(layer, UpdateConfig(lr=1.0, **settings), ALONE, torch.device("cpu"))
+    weights = [parameter.detach().double().numpy().copy() for parameter in layer.parameters()]
+    moments = [(np.zeros_like(weight), np.zeros_like(weight)) for weight in weights]
+    for step, (scale, lr) in enumerate([(1.0, 0.1), (20.0, 0.05), (0.02, 0.2)], start=1):
+        gradients = [scale * rng.normal(size=weight.shape) for weight in weights]
+        updates.clear()
+        for parameter, gradient in zip(layer.parameters(), gradients, strict=True):
+            (parameter * torch.from_numpy(gradient).to(parameter.dtype)).sum().backward()
+        norm = np.sqrt(sum(np.square(gradient).sum() for gradient in gradients))
+
+        assert updates.step(lr) == pytest.approx(norm, rel=1e-2)
+
+        for weight, gradient, (first, second) in zip(weights, gradients, moments, strict=True):
+            limited = gradient * min(1, 0.5 / norm)
+            first[:] = 0.6 * first + 0.4 * limited
+            second[:] = 0.9 * second + 0.1 * limited**2
+            along = first / (1 - 0.6**step) / (np.sqrt(second / (1 - 0.9**step)) + 1e-8)
+            weight[:] = (1 - lr * 0.5) * weight - lr * along
+    exact = dtype == "float32"
+    for parameter, expected in zip(layer.parameters(), weights, strict=True):
+        np.testing.assert_allclose(parameter.detach().float().numpy(), expected, atol=1e-5 if exact else 1e-2)
+
+
 def test_updates_too_small_for_bfloat16_accumulate() -> None:
     start = torch.randn(50, generator=torch.Generator().manual_seed(1)).bfloat16() + 2
     plain, rounded, kept = start.float(), start.clone(), start.clone()
@@ -41,7 +71,10 @@ def test_a_resumed_optimizer_continues_exactly() -> None:
     optimizer = MasterAdamW([unbroken], None, SETTINGS)
     steps(unbroken, optimizer, 7)
     other = MasterAdamW([broken], None, SETTINGS)
-    other.load_state_dict(optimizer.state_dict())
+    other.load_state_dict(deepcopy(optimizer.state_dict()))
+    for optimizer_of in (optimizer, other):
+        for group in optimizer_of.param_groups:
+            group["lr"] = 0.1  # a difference of the moments is not lost in rounding
     steps(unbroken, optimizer, 5)
     steps(broken, other, 5)
     assert torch.equal(unbroken, broken)

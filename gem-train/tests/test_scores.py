@@ -12,9 +12,11 @@ from transformers import PreTrainedModel
 from gem_train.algorithms.actions import leave_out
 from gem_train.algorithms.base import Algorithm, Scores
 from gem_train.algorithms.credit import Credit
+from gem_train.algorithms.grpo import GRPO, GRPOSettings
 from gem_train.algorithms.ppo import PPO, PPOSettings
 from gem_train.algorithms.rebn import ReBN, ReBNSettings
-from gem_train.algorithms.settings import CriticSettings
+from gem_train.algorithms.reinforce import Reinforce
+from gem_train.algorithms.settings import AlgorithmSettings, CriticSettings
 from gem_train.batch import Batch, TokenSequence
 from gem_train.config.sections import OptimConfig, UpdateConfig
 from gem_train.learning.critic import Critic
@@ -139,6 +141,38 @@ def test_the_divergence_of_a_turn_is_subtracted_from_its_reward(batch: Batch, es
     np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-4)
     in_loss = ReBN(ReBNSettings(kl=0.5, kl_estimator=estimator))
     assert in_loss.rewards(batch, Scores(reference_logprobs=reference)) is batch.rewards
+
+
+@pytest.mark.parametrize("old", ["engine", "learner"])
+@pytest.mark.parametrize(
+    ("kind", "settings"),
+    [(Reinforce, AlgorithmSettings), (ReBN, ReBNSettings), (GRPO, GRPOSettings), (PPO, PPOSettings)],
+)
+def test_every_algorithm_gives_credit_for_rewards_less_the_divergence(batch: Batch, kind: Any, settings: Any, old: str):
+    """It is that of the model which the probability ratio starts from: the engine's, or by choice the learner's."""
+    rng = np.random.default_rng(1)
+
+    def noise() -> tuple[np.ndarray, ...]:
+        return tuple(each.logprobs + rng.normal(size=len(each)).astype(np.float32) for each in batch.sequences)
+
+    values = rng.normal(size=16).astype(np.float32)
+    batch = replace(batch, episodes=replace(batch.episodes, group=np.arange(8) // 4))
+    scores = Scores(noise() if old == "learner" else None, noise(), values)
+    own = scores.old_logprobs or [each.logprobs for each in batch.sequences]
+    assert scores.reference_logprobs is not None
+    less = batch.rewards.astype(float)
+    for sequence, mine, other in zip(batch.sequences, own, scores.reference_logprobs, strict=True):
+        for at in np.flatnonzero(sequence.sampled):
+            less[sequence.turn[at]] -= 0.5 * (float(mine[at]) - float(other[at]))
+    penalised = kind(settings(kl=0.5, kl_in="reward", kl_estimator="k1", old_logprobs=old))
+    plain = kind(settings(old_logprobs=old))
+
+    found = penalised.credit(batch, scores)
+    expected = plain.credit(replace(batch, rewards=less.astype(np.float32)), scores)
+
+    np.testing.assert_allclose(found.advantages, expected.advantages, rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(found.returns, expected.returns, rtol=1e-4, atol=1e-5)
+    assert np.abs(found.advantages - plain.credit(batch, scores).advantages).max() > 0.1
 
 
 def test_importance_weights_change_the_update_if_engine_and_learner_differ(batch: Batch):

@@ -240,8 +240,15 @@ class Reinforcement(Run[list[Result]]):
 
     def _sync(self) -> None:
         """Give the learner's weights to the sampler."""
-        self.parts.sampler.wake()
-        self.parts.sampler.load(self.parts.learner.weights(), self.step)
+        sampler = self.parts.sampler
+        sampler.wake()
+        sampler.load(self.parts.learner.weights(), self.step)
+        if sampler.version != self.step:
+            raise TrainingStopped(
+                f"stopped after step {self.step}: the sampler did not take the new weights: it has version "
+                f"{sampler.version}, and was given {self.step}. {self._watch.advice.other_engine()}. When that is "
+                f"solved, resume with: {self.folder.resume_command}"
+            )
 
     def _judge(self, metrics: Mapping[str, Any], *, show: bool = False) -> bool:
         """True if nothing is left to learn; `show` reports what the watch finds, and stops a run that collapsed."""

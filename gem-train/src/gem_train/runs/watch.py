@@ -74,6 +74,10 @@ class Advice:
             "learner (credit.old_logprobs=learner)"
         )
 
+    def other_engine(self) -> str:
+        """Advice where the engine does not do what it must."""
+        return f"That is a fault of the engine (rollout.engine, now {self.rollout.engine}): see `gemx doctor`"
+
     def more_exploration(self) -> str:
         """Advice for keeping replies from becoming all the same."""
         return (
@@ -121,15 +125,17 @@ class Watch:
         return fmean(line.get("level", 0.0) for line in self._window)
 
     def _engine_gap(self, metrics: Mapping[str, Any]) -> Finding | None:
-        gap = metrics.get("engine_gap", 0.0)
-        if gap <= self._max_engine_gap:
+        gap = metrics.get("engine_gap")
+        # No reply is of the newest weights: with max_lag alone, see `gem_train.play.check_lag`.
+        if gap is None or gap <= self._max_engine_gap:
             return None
         most = metrics.get("engine_gap_max", math.nan)
         return Finding(
             "collapse",
             f"engine gap: the sampler's log-probabilities are {gap:.3g} nats from the learner's on average (at most "
             f"{most:.3g}; allowed is watch.max_engine_gap, now {self._max_engine_gap:g}), so it samples from another "
-            f"model than the one that is trained. {self.advice.smaller_gap()}",
+            "model than the one that is trained: it computes otherwise, or did not take the newest weights. "
+            f"{self.advice.smaller_gap()}",
         )
 
     def _no_signal(self) -> Finding | None:
