@@ -15,6 +15,7 @@ from gem.cli.main import main
 from gem_train.batch import TokenSequence
 from gem_train.config.sections import LoraConfig
 from gem_train.config.training import load_config
+from gem_train.distributed.context import Context
 from gem_train.learning.kernels import varlen
 from gem_train.learning.packing import pack
 from gem_train.learning.recomputation import recomputed
@@ -56,6 +57,7 @@ def peak(function: Callable[[], None]) -> int:
     [
         pytest.param("Qwen3", QWEN, [256] * 4, {"checkpointing": True}, marks=pytest.mark.full),
         pytest.param("GPT2", GPT2, [64] * 3, {}),
+        pytest.param("Qwen3", QWEN, [301, 300], {"context": 4}),
         pytest.param("Qwen3", QWEN, [512] * 4, {}, marks=pytest.mark.full),
         pytest.param("Qwen3", QWEN, [512] * 4, {"dtype": "bfloat16"}, marks=pytest.mark.full),
         pytest.param("Qwen3", QWEN, [512] * 4, {"dtype": "bfloat16", "weights": "bfloat16"}, marks=pytest.mark.full),
@@ -83,7 +85,9 @@ def test_the_predicted_peak_of_an_update_is_the_measured_one(
     for length in lengths:
         ids, turn = rng.integers(config.vocab_size, size=length), np.zeros(length, np.int64)
         sequences.append(TokenSequence(ids, np.arange(length) > 0, np.zeros(length, np.float32), turn))
-    [row] = pack(sequences, sum(lengths))
+    # Without a group, a process exchanges nothing: it computes as much as one of several.
+    context = Context(size=others.get("context", 1))
+    [row] = pack(sequences, sum(lengths), context=context)
     entropy = others.get("entropy", False)
 
     def step() -> None:
@@ -142,6 +146,8 @@ def test_the_parts_are_those_of_the_settings() -> None:
     assert full["gradients"] == full["gradients of the critic"] == (trained, "learning")
     assert full["weights of the reference"] == (trained // 2, "always")
     assert full["critic"] == (14 * trained // 4, "always")
+    # Two processes that share sequences take twice as many ids, and have the same each.
+    assert parts(distributed={"context": 2})["activations"][0] == pytest.approx(plain["activations"][0], rel=0.05)
 
 
 @pytest.mark.full

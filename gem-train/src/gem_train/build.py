@@ -28,6 +28,7 @@ from gem_train.evaluation import EnvMaker, Evaluation
 from gem_train.learning.critic import Critic
 from gem_train.learning.learner import Learner
 from gem_train.learning.liger import find_scorer
+from gem_train.models.checks import check_context
 from gem_train.models.loading import LoadedModel, blocks_of, load_model, make_tiny
 from gem_train.models.lora import choose_trained
 from gem_train.play import played_in_order
@@ -103,6 +104,7 @@ def build(
                 played.model, algorithm.critic, optim, seed=config.seed, bfloat16=bfloat16, world=world
             )
             world.shard(loaded.model, blocks_of(loaded.model))
+            check_context(loaded.model, world.context, half=bfloat16)
             learner = Learner(
                 loaded.model,
                 optim,

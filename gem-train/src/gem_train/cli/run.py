@@ -125,7 +125,7 @@ def carry_out(config: RunConfig, name: str, check: Callable[[Any, Path], None], 
     with (
         Display(quiet=asked.as_json or not first, silent=not first) as display,
         stray_prints_to_stderr(),
-        connect(config.device, config.distributed.timeout) as world,
+        connect(config.device, **config.distributed.model_dump()) as world,
     ):
         summary = run(config, world.first(lambda: asked.out or new_run_path(name)), display, world)
     if asked.as_json and first:

@@ -113,6 +113,7 @@ class DistributedConfig(Section):
     """A run in several processes; see `gem_train.distributed.processes`."""
 
     timeout: float = Field(default=3600.0, gt=0, description="seconds that a process waits for the others")
+    context: int = Field(default=1, ge=1, description="processes that share each sequence in an update")
 
 
 class WatchConfig(Section):

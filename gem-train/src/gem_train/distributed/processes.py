@@ -19,6 +19,7 @@ from torch.distributed.fsdp import MixedPrecisionPolicy, fully_shard  # pyright:
 from torch.distributed.tensor import DTensor, distribute_tensor
 
 from gem.errors import ConfigError, GemError, TrainingStopped
+from gem_train.distributed.context import ONE_PROCESS, Context
 from gem_train.distributed.world import ALONE, World
 from gem_train.models.devices import find_device
 from gem_train.runs.interrupts import Interrupts
@@ -38,17 +39,24 @@ def _terminate(*_: object) -> None:
 
 
 @contextmanager
-def connect(device: str, timeout: float) -> Generator[World]:
+def connect(device: str, timeout: float, context: int = 1) -> Generator[World]:
     """The processes that torchrun started with this one; alone, if it was not torchrun that started it.
 
     Args:
         device: that the weights are on, see `find_device`; each process of a machine takes a GPU of its own.
         timeout: how many seconds a process waits for the others, which may play longer episodes.
+        context: how many of them compute the same micro-batches, see `gem_train.distributed.context`.
 
     Raises:
-        ConfigError: there are not enough GPUs.
+        ConfigError: there are not enough GPUs, or the processes cannot be divided into groups of `context`.
     """
-    if int(os.environ.get("WORLD_SIZE", "1")) == 1:
+    size = int(os.environ.get("WORLD_SIZE", "1"))
+    if size % context:
+        raise ConfigError(
+            f"distributed.context={context} needs a multiple of {context} processes, and this run has {size}: start it "
+            f"with torchrun --nproc-per-node {context}, or set distributed.context=1"
+        )
+    if size == 1:
         yield ALONE
         return
     target = own_device(device)
@@ -56,7 +64,7 @@ def connect(device: str, timeout: float) -> Generator[World]:
         "gloo" if target.type == "cpu" else f"cpu:gloo,{target.type}:{dist.get_default_backend_for_device(target)}"
     )
     dist.init_process_group(backend, timeout=timedelta(seconds=timeout))
-    world = Processes(target, timeout)
+    world = Processes(target, timeout, context)
     # torchrun may see that another process has ended before this one misses it in an exchange.
     previous = signal.signal(signal.SIGTERM, _terminate)
     try:
@@ -90,15 +98,25 @@ class Processes(World):
     Args:
         device: of this process.
         timeout: see `connect`.
+        context: see `connect`.
     """
 
-    def __init__(self, device: torch.device, timeout: float) -> None:
+    def __init__(self, device: torch.device, timeout: float, context: int = 1) -> None:
         self.rank = dist.get_rank()
         self.size = dist.get_world_size()
         self.command = f"torchrun --nproc-per-node {os.environ.get('LOCAL_WORLD_SIZE', self.size)} -m gem"
         self.interrupts = Interrupts()
         self._timeout = timeout
+        # The weights are divided among all; the second mesh has a row for each group that computes the same.
         self._mesh = init_device_mesh(device.type, (self.size,))
+        self._context = ONE_PROCESS
+        if context > 1:
+            groups = init_device_mesh(device.type, (self.size // context, context), mesh_dim_names=("data", "context"))
+            self._context = Context(self.rank % context, context, groups.get_group("context"))
+
+    @property
+    def context(self) -> Context:
+        return self._context
 
     def gather(self, value: T) -> list[T]:
         found: list[Any] = [None] * self.size

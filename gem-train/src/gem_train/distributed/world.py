@@ -15,6 +15,8 @@ from gem.errors import GemError
 if TYPE_CHECKING:
     from torch import Tensor, nn
 
+    from gem_train.distributed.context import Context
+
 T = TypeVar("T")
 
 _SECONDS_TO_REPORT = 5.0
@@ -29,6 +31,19 @@ class World:
     """Number of processes."""
     command = "gemx"
     """Beginning of the command of the run."""
+
+    @property
+    def context(self) -> "Context":
+        """The processes that compute the same micro-batches as this one: by default it alone."""
+        # Imported here: it imports PyTorch.
+        from gem_train.distributed.context import ONE_PROCESS
+
+        return ONE_PROCESS
+
+    @property
+    def groups(self) -> int:
+        """Number of groups of processes that compute the same micro-batches."""
+        return self.size // self.context.size
 
     def gather(self, value: T) -> list[T]:
         """The values of all processes, in order of rank."""
@@ -54,11 +69,16 @@ class World:
     def deal(self, items: Sequence[T], sizes: Sequence[int]) -> list[tuple[T, bool]]:
         """This process's share of `items`, of which every process gets equally many, each with whether it counts.
 
+        Processes of a `context` get the same ones, and they count in the first of them.
+
         Args:
             items: what each process has a part of; see `dealt` for which.
             sizes: how much work each is.
         """
-        return [(items[index], counts) for index, counts in (turn[self.rank] for turn in dealt(sizes, self.size))]
+        group, first = self.rank // self.context.size, self.context.rank == 0
+        return [
+            (items[index], first and counts) for index, counts in (turn[group] for turn in dealt(sizes, self.groups))
+        ]
 
     def sum(self, tensor: "Tensor") -> "Tensor":
         """The sum of the tensors of all processes, on the CPU as they are."""

@@ -5,10 +5,11 @@ sequences cost one by one, not the square of the row.
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import partial
-from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -17,11 +18,35 @@ from transformers.integrations.sdpa_attention import sdpa_attention_forward
 from transformers.masking_utils import sdpa_mask
 
 from gem.errors import ConfigError
-from gem_train.learning.blocks import Blocks, length_of
+from gem_train.distributed.context import Context
+from gem_train.learning.blocks import Blocks
 from gem_train.learning.kernels import HALF, Kernel, sdpa
 
 NAME = "gem_packed"
 """Name of the implementation with the kernel `sdpa`, for `set_attn_implementation`."""
+
+
+class _Row(NamedTuple):
+    starts: list[int]
+    context: Context
+
+
+_ROW: ContextVar[_Row | None] = ContextVar("row", default=None)
+
+
+@contextmanager
+def slices_of(positions: Tensor, context: Context) -> Generator[None]:
+    """Let passes through a model be over slices of a row that the processes of `context` compute together.
+
+    Args:
+        positions: of the whole row, ``[1, ids]``.
+        context: the processes; if there is one, its slice is the row.
+    """
+    before = _ROW.set(None if context.size == 1 else _Row(context.starts(positions), context))
+    try:
+        yield
+    finally:
+        _ROW.reset(before)
 
 
 def packed_mask(
@@ -34,29 +59,25 @@ def packed_mask(
     mask_function: Callable[..., Tensor],
     attention_mask: Tensor | None,
     device: torch.device,
+    local_size: int | None = None,
     **kwargs: Any,
 ) -> Blocks | Tensor | None:
     """The sequences of a mask that transformers describes, in place of that mask.
 
-    With a mask of padding or with a cache, it is the mask of `sdpa`.
+    With a mask of padding or with a cache, it is the mask of `sdpa`. Within `slices_of` they are the whole row's.
     """
+    if (row := _ROW.get()) is not None:
+        return Blocks(row.starts, local_size, device, row.context)
     if attention_mask is not None or q_length != kv_length or q_offset or kv_offset or kwargs.get("use_vmap"):
-        return sdpa_mask(
-            batch_size, q_length, kv_length, q_offset, kv_offset, mask_function, attention_mask, device=device, **kwargs
-        )
+        sizes = batch_size, q_length, kv_length, q_offset, kv_offset
+        return sdpa_mask(*sizes, mask_function, attention_mask, device=device, local_size=local_size, **kwargs)
     rows = torch.arange(batch_size, device=device)[:, None]
     columns = torch.arange(1, q_length, device=device)[None]
     # A sequence begins where an id does not attend to the one before it.
     joined = torch.zeros(batch_size, q_length, dtype=torch.bool, device=device)
     joined[:, 1:] = mask_function(rows, 0, columns, columns - 1)
     begins: list[int] = (~joined).flatten().nonzero()[:, 0].tolist()
-    starts = [*begins, batch_size * q_length]
-    first, end = max(pairwise(starts), key=length_of)
-    row, column = divmod(first, q_length)
-    places = torch.arange(column, column + end - first, device=device)
-    # The last id of the longest sequence attends to all of it, or to a window.
-    seen = int(mask_function(torch.tensor(row, device=device), 0, places[-1], places).sum())
-    return Blocks(starts, seen if seen < len(places) else None, device)
+    return Blocks([*begins, batch_size * q_length], local_size, device)
 
 
 def packed_attention(
@@ -87,7 +108,7 @@ def packed_attention(
         ``[rows, length, heads, head_dim]``, and no weights.
 
     Raises:
-        ConfigError: the model's attention is not the plain one.
+        ConfigError: the model's attention is not the plain one, or the processes of a row cannot share its heads.
     """
     special = [name for name in ("softcap", "s_aux", "position_bias") if kwargs.get(name) is not None]
     if special or dropout:
@@ -98,9 +119,14 @@ def packed_attention(
     # Under autocast, norms and rotations leave queries and keys in float32, which PyTorch's own attention rounds.
     kind = query.device.type
     dtype = torch.get_autocast_dtype(kind) if torch.is_autocast_enabled(kind) else query.dtype
-    query, key, value = (tensor.to(dtype).transpose(1, 2).flatten(0, 1) for tensor in (query, key, value))
+    context = attention_mask.context
+    context.check_heads(heads)
+    query, key, value = (
+        context.to_heads(tensor.to(dtype).transpose(1, 2).flatten(0, 1)) for tensor in (query, key, value)
+    )
     attend = kernel if dtype in HALF else sdpa
-    return attend(query, key, value, attention_mask, scaling).view(rows, length, heads, -1), None
+    found = context.to_slice(attend(query, key, value, attention_mask, scaling))
+    return found.view(rows, length, heads, -1), None
 
 
 def register(kernel: Kernel, name: str) -> str:

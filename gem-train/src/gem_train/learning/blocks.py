@@ -8,6 +8,8 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from gem_train.distributed.context import ONE_PROCESS, Context
+
 _SIMILAR = 0.8
 """Sequences of at least this share of the longest one's length are computed together, padded to its length."""
 _SHORT = 32
@@ -28,14 +30,19 @@ class Blocks:
 
     Args:
         starts: where each sequence begins in the rows one behind the other, and where the last one ends.
-        window: how many ids a token attends to at most, itself included; None for all of its sequence before it.
+        window: how many ids a token attends to at most, itself included; None for all of its sequence before it, as it
+            becomes if no sequence is longer.
         device: of the rows.
+        context: the processes that compute the rows, each a slice of them.
     """
 
-    def __init__(self, starts: Sequence[int], window: int | None, device: torch.device) -> None:
+    def __init__(
+        self, starts: Sequence[int], window: int | None, device: torch.device, context: Context = ONE_PROCESS
+    ) -> None:
         self.starts = starts
-        self.window = window
+        self.context = context
         self.longest = max(map(length_of, pairwise(starts)))
+        self.window = window if window is not None and window < self.longest else None
         self.device = device
 
     @cached_property

@@ -16,6 +16,7 @@ from gem_train.distributed.shards import fill
 from gem_train.distributed.world import ALONE, World
 from gem_train.learning.packing import Packed
 from gem_train.learning.recomputation import recomputed
+from gem_train.learning.scoring import forward
 from gem_train.learning.updates import Updates, minibatches
 from gem_train.models.loading import blocks_of
 
@@ -159,8 +160,9 @@ class _ValueNetwork(nn.Module):
         nn.init.zeros_(self.head.bias)
 
     def forward(self, packed: Packed) -> Tensor:
-        hidden = self.body(input_ids=packed.ids, position_ids=packed.positions, use_cache=False).last_hidden_state
-        return self.head(hidden[packed.sampled].float())[:, 0].float()
+        hidden = forward(self.body, packed).last_hidden_state
+        values = self.head(hidden[packed.context.slice(packed.sampled)].float())[:, 0].float()
+        return packed.context.join(values, packed.sampled)
 
 
 def states(batch: Batch, wanted: Bools | None = None) -> list[TokenSequence]:

@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 from gem_train.batch import TokenSequence
+from gem_train.distributed.context import ONE_PROCESS, Context
 
 _CLOSE = 100
 """Rows are about equally long if their limit is within one part of so many of the least."""
@@ -27,16 +28,19 @@ class Packed:
     turn: Tensor
     index: Tensor
     """Place of the id among all sequences that were packed together, one after the other, as they were given."""
+    context: Context = ONE_PROCESS
+    """The processes that compute the row, each a slice of it."""
 
     def to(self, device: torch.device) -> "Packed":
         """The same on another device."""
-        return Packed(
-            *(tensor.to(device) for tensor in (self.ids, self.positions, self.sampled, self.turn, self.index))
-        )
+        columns = (self.ids, self.positions, self.sampled, self.turn, self.index)
+        return Packed(*(tensor.to(device) for tensor in columns), context=self.context)
 
 
-def pack(sequences: Sequence[TokenSequence], tokens: int, multiple: int = 1) -> list[Packed]:
-    """Put `sequences` into rows of at most `tokens` ids each; a longer sequence gets a row to itself.
+def pack(
+    sequences: Sequence[TokenSequence], tokens: int, multiple: int = 1, context: Context = ONE_PROCESS
+) -> list[Packed]:
+    """Put `sequences` into rows of at most `tokens` ids in each process; a longer sequence gets a row to itself.
 
     First fit by decreasing length: at most 22% more rows than the best packing has (Johnson 1973), in practice 1%. With
     `multiple` the number of rows is one of it, if there are enough sequences, and they are about equally long: the
@@ -48,6 +52,7 @@ def pack(sequences: Sequence[TokenSequence], tokens: int, multiple: int = 1) -> 
     if any(sequence.sampled[:1].any() for sequence in sequences):
         raise ValueError("a sequence must begin with an id that was not sampled")
     lengths = [len(sequence) for sequence in sequences]
+    tokens *= context.size
     rows = _first_fit(lengths, tokens)
     most = -(-len(rows) // multiple) * multiple
     low, high = sum(lengths) // max(1, most), min(tokens, sum(lengths))
@@ -59,7 +64,7 @@ def pack(sequences: Sequence[TokenSequence], tokens: int, multiple: int = 1) -> 
         else:
             low = middle
     starts = list(accumulate(lengths, initial=0))
-    return [_row([sequences[number] for number in row], [starts[number] for number in row]) for row in rows]
+    return [_row([sequences[number] for number in row], [starts[number] for number in row], context) for row in rows]
 
 
 def _first_fit(lengths: Sequence[int], tokens: int) -> list[list[int]]:
@@ -79,7 +84,7 @@ def _first_fit(lengths: Sequence[int], tokens: int) -> list[list[int]]:
     return rows
 
 
-def _row(sequences: Sequence[TokenSequence], starts: Sequence[int]) -> Packed:
+def _row(sequences: Sequence[TokenSequence], starts: Sequence[int], context: Context) -> Packed:
     positions = [np.arange(len(sequence)) for sequence in sequences]
     columns = (
         [sequence.ids for sequence in sequences],
@@ -88,4 +93,4 @@ def _row(sequences: Sequence[TokenSequence], starts: Sequence[int]) -> Packed:
         [sequence.turn for sequence in sequences],
         [start + own for start, own in zip(starts, positions, strict=True)],
     )
-    return Packed(*(torch.from_numpy(np.concatenate(column))[None] for column in columns))
+    return Packed(*(torch.from_numpy(np.concatenate(column))[None] for column in columns), context=context)

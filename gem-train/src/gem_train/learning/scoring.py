@@ -2,12 +2,14 @@
 
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
+from typing import Any
 from weakref import WeakKeyDictionary
 
 import torch
 from torch import Tensor, nn
 from transformers import PreTrainedModel
 
+from gem_train.learning.attention import slices_of
 from gem_train.learning.head import Head, Scorer, TokenScores, chunked_scores
 from gem_train.learning.packing import Packed
 
@@ -31,23 +33,24 @@ def score_tokens(
         entropy: whether to compute it.
         scorer: what computes the scores from hidden states, if the model's head is a plain one.
     """
-    # The hidden state at one position predicts the id at the next.
-    wanted = packed.sampled[:, 1:]
-    chosen = packed.ids[:, 1:][wanted]
+    # The hidden state at one position predicts the id at the next; the first id of a row is never a sampled one.
+    wanted, context = packed.sampled.roll(-1, 1), packed.context
+    own = context.slice(wanted)
+    chosen = context.slice(packed.ids.roll(-1, 1))[own]
     if not is_plain(model):
-        logits = _forward(model, packed, wanted.any(0).nonzero()[:, 0])
-        return _scores_of(logits[wanted[:, wanted.any(0)]], chosen, temperature, entropy=entropy)
+        logits = forward(model, packed, logits_to_keep=own[0].nonzero()[:, 0]).logits[0]
+        found = _stacked(_scores_of(logits, chosen, temperature, entropy=entropy))
+        return TokenScores(*context.join(found, wanted))
 
     def score(hidden: Tensor) -> Tensor:
         head = model.get_output_embeddings()
         assert isinstance(head, nn.Linear)
-        scores = scorer(hidden[:, :-1][wanted], Head(head.weight, head.bias), chosen, temperature, entropy=entropy)
-        return torch.stack([part for part in scores if part is not None])
+        return _stacked(scorer(hidden[own], Head(head.weight, head.bias), chosen, temperature, entropy=entropy))
 
     # The head computes the scores itself, so that whatever a wrapper around the model does, it does as for logits.
     with _head_gives(model, score):
-        found = _forward(model, packed)
-    return TokenScores(*found)
+        found = forward(model, packed).logits
+    return TokenScores(*context.join(found, wanted))
 
 
 def is_plain(model: PreTrainedModel) -> bool:
@@ -72,9 +75,16 @@ def _find_plain(model: PreTrainedModel) -> bool:
     return torch.equal(found.float(), probe.expand_as(found))
 
 
-def _forward(model: PreTrainedModel, packed: Packed, keep: Tensor | int = 0) -> Tensor:
+def forward(model: nn.Module, packed: Packed, **settings: Any) -> Any:
+    """What `model` computes for this process's slice of a packed row."""
     # Without an attention mask, the sequences of a row are kept apart by their positions.
-    return model(input_ids=packed.ids, position_ids=packed.positions, use_cache=False, logits_to_keep=keep).logits
+    ids, positions = map(packed.context.slice, (packed.ids, packed.positions))
+    with slices_of(packed.positions, packed.context):
+        return model(input_ids=ids, position_ids=positions, use_cache=False, **settings)
+
+
+def _stacked(scores: TokenScores) -> Tensor:
+    return torch.stack([part for part in scores if part is not None])
 
 
 @contextmanager

@@ -15,6 +15,7 @@ from torch.utils._pytree import tree_leaves
 from transformers import AttentionInterface, AttentionMaskInterface, AutoModelForCausalLM, PretrainedConfig
 
 from gem_train.config.sections import LoraConfig
+from gem_train.distributed.context import Context
 from gem_train.learning.attention import packed_attention
 from gem_train.learning.blocks import Blocks
 from gem_train.learning.head import Head, chunked_scores
@@ -113,6 +114,7 @@ def simulate(
     checkpointing: bool = False,
     entropy: bool = False,
     kernel: Kernel = sdpa,
+    context: int = 1,
 ) -> Passes:
     """Simulate an update by one row of sequences, every id of which is trained on.
 
@@ -126,9 +128,12 @@ def simulate(
         checkpointing: whether layers keep only their inputs.
         entropy: whether entropies are computed.
         kernel: of the attention.
+        context: how many processes compute the row together; of the update, it is the memory of one of them.
     """
-    starts = [sum(lengths[:index]) for index in range(len(lengths) + 1)]
-    row, short = (Blocks(each, None, torch.device("cpu")) for each in (starts, [0, read]))
+    filled = [*lengths, *[1] * (-sum(lengths) % context)]
+    starts = [sum(filled[:index]) for index in range(len(filled) + 1)]
+    cpu = torch.device("cpu")
+    row, short = Blocks(starts, None, cpu, Context(size=context)), Blocks([0, read], None, cpu)
     for blocks in (row, short):
         _ = blocks.ends, blocks.grouped  # made of numbers, so made before
     with torch.device("meta"):
@@ -145,7 +150,7 @@ def simulate(
             return torch.autocast("cpu", torch.bfloat16) if dtype != weights else nullcontext()
 
         def forward(blocks: Blocks) -> Tensor:
-            ids = torch.zeros(1, blocks.starts[-1], dtype=torch.long)
+            ids = torch.zeros(1, blocks.starts[-1] // blocks.context.size, dtype=torch.long)
             again = recomputed(model, enabled=checkpointing and torch.is_grad_enabled())
             with _attention(kernel, blocks), again, computing():
                 found = model.base_model(input_ids=ids, position_ids=ids, attention_mask=None, use_cache=False)

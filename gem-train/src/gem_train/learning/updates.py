@@ -39,17 +39,17 @@ class Updates:
 
     def deal(self, sequences: Sequence[TokenSequence]) -> list[tuple[Packed, bool]]:
         """The micro-batches of this process, each with whether it counts; see `World.deal`."""
-        rows = pack(sequences, self._optim.micro_tokens, multiple=self._world.size)
+        rows = pack(sequences, self._optim.micro_tokens, self._world.groups, self._world.context)
         sizes = [row.ids.shape[1] for row in rows]
         self._ids += sum(sizes)
-        self._waited += straggling(sizes, self._world.size) * sum(sizes)
+        self._waited += straggling(sizes, self._world.groups) * sum(sizes)
         return self._world.deal([row.to(self._device) for row in rows], sizes)
 
     def metrics(self) -> dict[str, float]:
-        """The `straggling` of the passes since the last call, if there are several processes."""
+        """The `straggling` of the passes since the last call, if there are several processes or groups of them."""
         waited, ids = self._waited, self._ids
         self._waited, self._ids = 0.0, 0
-        return {"straggling": waited / ids} if self._world.size > 1 and ids else {}
+        return {"straggling": waited / ids} if self._world.groups > 1 and ids else {}
 
     def clear(self) -> None:
         """Free the gradients."""

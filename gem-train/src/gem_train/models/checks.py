@@ -5,7 +5,8 @@ from torch import Tensor
 from transformers import PretrainedConfig, PreTrainedModel
 
 from gem.errors import ConfigError
-from gem_train.learning.attention import register
+from gem_train.distributed.context import Context
+from gem_train.learning.attention import register, slices_of
 from gem_train.learning.kernels import AUTO, choose_kernel
 
 _LENGTHS = 5, 12
@@ -48,9 +49,7 @@ def use_packed_attention(model: PreTrainedModel, attention: str = AUTO) -> None:
         ConfigError: they differ, as for a model that ignores positions or has attention code of its own; or the kernel
             cannot be used.
     """
-    generator = torch.Generator().manual_seed(0)
-    sequences = [torch.randint(model.config.vocab_size, (length,), generator=generator) for length in _LENGTHS]
-    sequences = [ids.to(model.device)[None] for ids in sequences]
+    sequences = _sequences(model)
     expected = torch.cat([_logits(model, ids, _positions(ids)) for ids in sequences])
     if model._can_set_attn_implementation():  # pyright: ignore[reportPrivateUsage]
         kernel = choose_kernel(attention, model.config, model.device)
@@ -70,6 +69,43 @@ def use_packed_attention(model: PreTrainedModel, attention: str = AUTO) -> None:
                 f"{type(model).__name__} {what} (logits differ by {difference:.2g}), so GEM cannot train it; "
                 "choose another model"
             )
+
+
+@torch.no_grad()
+def check_context(model: PreTrainedModel, context: Context, *, half: bool = False) -> None:
+    """Check that slices of a packed row, which processes compute together, get the logits that the whole row gets.
+
+    Args:
+        model: with `use_packed_attention`; all processes that hold a part of it must call this.
+        context: the processes that compute rows together.
+        half: whether it computes in bfloat16.
+
+    Raises:
+        ConfigError: they differ, as for a model in which ids meet elsewhere than in its attention; or the processes
+            cannot share its heads.
+    """
+    if context.size == 1:
+        return
+    sequences = _sequences(model)
+    row, positions = torch.cat(sequences, 1), torch.cat([_positions(ids) for ids in sequences], 1)
+    expected = _logits(model, row, positions)
+    with slices_of(positions, context):
+        own = _logits(model, context.slice(row), context.slice(positions))
+    every = torch.ones_like(row, dtype=torch.bool)
+    found = context.join(own[context.slice(every)[0]].T, every).T
+    difference = float((found - expected).abs().max())
+    if not difference <= (5e-2 if half else 1e-3) * float(expected.abs().max()):
+        raise ConfigError(
+            f"{type(model).__name__} computes something else for slices of a sequence than for all of it (logits "
+            f"differ by {difference:.2g}): set distributed.context=1"
+        )
+
+
+def _sequences(model: PreTrainedModel) -> list[Tensor]:
+    """Sequences of random ids, ``[1, length]`` each; always the same ones."""
+    generator = torch.Generator().manual_seed(0)
+    made = [torch.randint(model.config.vocab_size, (length,), generator=generator) for length in _LENGTHS]
+    return [ids.to(model.device)[None] for ids in made]
 
 
 def _positions(ids: Tensor) -> Tensor:

@@ -87,7 +87,8 @@ def estimate(config: RunConfig, ids: int) -> Estimate:
     if isinstance(config, TrainConfig) and isinstance(config.engine, HFSettings):
         read = config.engine.prefill_tokens + config.rollout.num_envs
     entropy = isinstance(config, TrainConfig) and bool(config.optim.entropy or config.optim.entropy_end)
-    whole, rest = divmod(max(config.optim.micro_tokens, ids), ids)
+    context = config.distributed.context
+    whole, rest = divmod(max(config.optim.micro_tokens * context, ids), ids)
     passes = simulate(
         model,
         lengths=[ids] * whole + [rest] * bool(rest),
@@ -98,6 +99,7 @@ def estimate(config: RunConfig, ids: int) -> Estimate:
         checkpointing=config.optim.checkpointing,
         entropy=entropy,
         kernel=_kernel(config),
+        context=context,
     )
     parts = [
         Part(f"weights ({passes.parameters / 1e6:,.1f} million)", passes.weights, "always"),
@@ -108,6 +110,11 @@ def estimate(config: RunConfig, ids: int) -> Estimate:
     ]
     if config.optim.offload:
         notes.append(f"on the CPU: {(_MOMENTS + _MASTER) * passes.trained_numbers / 2**30:.3f} GiB for the optimizer")
+    if context > 1:
+        notes.append(
+            f"activations and logits are those of one of {context} processes that share each sequence; the rest is "
+            "what all of it needs"
+        )
     if isinstance(config, TrainConfig):
         parts += _of_algorithm(config, passes)
         if isinstance(config.engine, HFSettings):

@@ -1,0 +1,112 @@
+"""Processes that share each sequence compute what one process computes alone: logits, gradients, scores and updates."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import context_processes
+import numpy as np
+import pytest
+import torch
+import torch.distributed as dist
+from context_processes import CALCULATIONS, SLOW
+from torch.utils._pytree import tree_flatten_with_path
+
+from gem.errors import ConfigError
+from gem_train.distributed.context import Context
+from gem_train.distributed.processes import connect
+from gem_train.distributed.world import ALONE
+
+
+def calculated(size: int, context: int, folder: Path) -> list[dict[str, Any]]:
+    """What each of `size` processes finds, `context` of which share each sequence."""
+    # The ports are the store's, as torchrun's agent has it: no other process can take them meanwhile.
+    store = dist.TCPStore("127.0.0.1", 0, is_master=True, wait_for_workers=False)
+    known = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(store.port), "TORCHELASTIC_USE_AGENT_STORE": "True"}
+    processes = [
+        subprocess.Popen(
+            [sys.executable, context_processes.__file__, str(context), str(folder)],
+            env={**os.environ, **known, "WORLD_SIZE": str(size), "RANK": str(rank), "OMP_NUM_THREADS": "1"},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        for rank in range(size)
+    ]
+    try:
+        printed = [process.communicate(timeout=500)[0] for process in processes]
+    finally:
+        for process in processes:
+            process.kill()
+    assert [process.returncode for process in processes] == [0] * size, "\n".join(printed)
+    return [torch.load(folder / f"{rank}.pt", weights_only=False) for rank in range(size)]
+
+
+@pytest.fixture(scope="module")
+def two(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
+    """What each of two processes found."""
+    return calculated(2, 2, tmp_path_factory.mktemp("two"))
+
+
+def compare(found: Any, expected: Any) -> None:
+    """Every number is the same but for rounding: 1e-5 of the largest in its array."""
+    pairs = zip(tree_flatten_with_path(found)[0], tree_flatten_with_path(expected)[0], strict=True)
+    for (path, ours), (other_path, theirs) in pairs:
+        assert path == other_path
+        mine, other = (np.asarray(torch.as_tensor(each).double()) for each in (ours, theirs))
+        assert mine.shape == other.shape, path
+        apart = np.abs(mine - other)
+        # Adam divides by the size of a gradient, so rounding weighs most where that is nearly 0.
+        largest = apart.mean() if "weights" in str(path) else apart.max(initial=0)
+        assert largest <= 1e-5 * max(1e-3, np.abs(other).max(initial=0)), path
+
+
+@pytest.mark.parametrize("name", CALCULATIONS)
+def test_two_processes_that_share_sequences_compute_what_one_does(two: list[dict[str, Any]], name: str) -> None:
+    alone = CALCULATIONS[name](ALONE)
+    for each in two:
+        compare(each[name], alone)
+
+
+def test_a_model_that_cannot_be_computed_by_slices_is_refused(two: list[dict[str, Any]]) -> None:
+    for each in two:
+        told = each["refusals"]
+        assert told["grouped"] == "fits"
+        assert "2 processes cannot share the 3 heads" in told["three heads"]
+        assert "one of 1, 3" in told["three heads"]
+        assert "computes something else for slices of a sequence" in told["attention of its own"]
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("context", [2, 4])
+def test_four_processes_compute_what_one_does(context: int, tmp_path: Path) -> None:
+    """Two groups of two; and four, who share two heads of keys."""
+    found = calculated(4, context, tmp_path)
+    for name, work in {**CALCULATIONS, **SLOW}.items():
+        alone = work(ALONE)
+        for each in found:
+            compare(without_straggling(each[name]), alone)
+
+
+def without_straggling(found: dict[str, Any]) -> dict[str, Any]:
+    """Without the metric that only groups of processes have."""
+    for step in found.values():
+        if isinstance(step, dict) and "metrics" in step:
+            step["metrics"].pop("straggling", None)
+    return found
+
+
+@pytest.mark.parametrize("size", [1, 3])
+def test_processes_that_do_not_divide_into_groups_are_refused(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WORLD_SIZE", str(size))
+    with pytest.raises(ConfigError, match="needs a multiple of 2 processes"), connect("cpu", 1, 2):
+        pass
+
+
+def test_slices_are_the_row_in_order_filled_up() -> None:
+    row = torch.arange(1, 8)[None]
+    slices = [Context(rank, 3).slice(row) for rank in range(3)]
+    assert torch.cat(slices, 1).tolist() == [[1, 2, 3, 4, 5, 6, 7, 0, 0]]
+    assert Context(0, 3).starts(torch.tensor([[0, 1, 2, 0, 1, 2, 3]])) == [0, 3, 7, 8, 9]
