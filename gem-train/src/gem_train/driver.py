@@ -18,8 +18,9 @@ from gem_train.models.loading import LoadedModel
 from gem_train.models.lora import check_peft
 from gem_train.runs.checkpoints import step_of
 from gem_train.runs.display import Display
-from gem_train.runs.folder import RunFolder, Score
+from gem_train.runs.folder import RunFolder
 from gem_train.runs.interrupts import defer_interrupts
+from gem_train.runs.saving import Score
 
 S = TypeVar("S")
 

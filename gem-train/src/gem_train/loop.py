@@ -21,8 +21,9 @@ from gem_train.play import Play, drawn
 from gem_train.runs import nonfinite
 from gem_train.runs.checkpoints import best_checkpoint
 from gem_train.runs.display import Display
-from gem_train.runs.folder import RunFolder, Score
+from gem_train.runs.folder import RunFolder
 from gem_train.runs.plot import plot_curve
+from gem_train.runs.saving import Score
 from gem_train.runs.step_metrics import StepClock, play_metrics, waited
 from gem_train.runs.token_texts import trained_ids, with_token_texts
 from gem_train.runs.watch import Finding, Watch
