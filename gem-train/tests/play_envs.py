@@ -39,6 +39,25 @@ class Long(Walk):
         return "go"
 
 
+class Lottery(TurnEnv):
+    """One turn; what was said decides whether it wins."""
+
+    def _reset(self, options: object) -> str:
+        return "go"
+
+    def _step(self, action: str) -> Step:
+        won = drawn_by(action)
+        return Step.final("end", float(won), success=won)
+
+    def sample_action(self) -> str:
+        return "go"
+
+
+def drawn_by(action: str) -> bool:
+    """True for about a fifth of all actions."""
+    return seeding.derive(0, action) % 5 == 0
+
+
 CITIES = (
     ("France", "Paris"),
     ("Japan", "Tokyo"),

@@ -3,18 +3,20 @@
 import itertools
 import json
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import pytest
+from play_envs import drawn_by
 from play_policies import Player
 
 import gem
 from gem import seeding
 from gem.episode import Completion, Episode, Trace
 from gem.rollout.starts import Curriculum
+from gem.rollout.transcript import Transcript
 from gem_train.build import build, make_evaluation
 from gem_train.config.training import load_config
 from gem_train.distributed.world import ALONE
@@ -75,6 +77,95 @@ def test_an_env_that_always_fails_is_tried_twice_as_often_as_a_step_has_episodes
     [played] = play(Player(), steps=1, env={"fails": 1})
 
     assert (played.episodes, len(played.failed)) == ([], 16)
+
+
+def places(steps: int, most: int) -> list[list[int]]:
+    """The seeds that dynamic sampling plays in each place of the steps, by hand: four groups of four in a step."""
+    found: list[list[int]] = []
+    for step, index in itertools.product(range(steps), range(4)):
+        again = [seeding.derive(3, "train", step, index, "again", attempt) for attempt in range(most)]
+        seeds = [seeding.derive(3, "train", step, index), *again]
+        differ = [len({drawn_by(f"{seed} {group}") for group in range(4)}) > 1 for seed in seeds]
+        found.append(seeds[: differ.index(True) + 1] if any(differ) else seeds)
+    return found
+
+
+def stepped(play: Play, player: Player, version: int) -> Played:
+    """The step of a run whose sampler has got its weights."""
+    player.version = version
+    return play.step(version)
+
+
+DYNAMIC: dict[str, Any] = {"steps": 8, "episodes": 16, "group_size": 4, "dynamic_sampling": 2}
+
+
+@pytest.mark.parametrize(("num_envs", "slowest"), [(1, 1), (5, 50), (40, 50)])
+def test_dynamic_sampling_replaces_groups_that_are_rewarded_alike_so_often_and_keeps_the_last(
+    num_envs: int, slowest: int
+) -> None:
+    steps = play(Player(slowest), num_envs=num_envs, ids=f"{HERE}:Lottery", **DYNAMIC)
+
+    expected = places(8, most=2)
+    assert {len(seeds) for seeds in expected} == {1, 2, 3}
+    for step, played in enumerate(steps):
+        own = expected[4 * step : 4 * step + 4]
+        assert starts(played.episodes) == [(seeds[-1], group) for seeds in own for group in range(4)]
+        filtered = [(seed, group) for seeds in own for seed in seeds[:-1] for group in range(4)]
+        assert sorted(starts(played.filtered)) == sorted(filtered)
+        assert played.failed == []
+
+
+@pytest.mark.parametrize("max_lag", [0, 2])
+def test_dynamic_sampling_resumes_and_plays_every_group_once_that_is_learned_from(max_lag: int) -> None:
+    expected = places(8, most=2)
+    for broken in range(8):
+        with gem.make_vec(f"{HERE}:Lottery", 5) as envs:
+            player = Player(10)
+            first = Play(player, envs, seed=3, max_lag=max_lag, **DYNAMIC)
+            learned = [stepped(first, player, version) for version in range(broken + 1)]
+            state = json.loads(json.dumps(first.state(broken + 1)))
+        with gem.make_vec(f"{HERE}:Lottery", 7) as envs:
+            player = Player(20)
+            second = Play(player, envs, seed=3, max_lag=max_lag, **DYNAMIC)
+            second.restore(state)
+            learned += [stepped(second, player, version) for version in range(broken + 1, 8)]
+        counts = learned[-1].counts
+        assert counts.learned == 8 * 16
+        assert counts.open == 0
+        assert counts.filtered >= sum(len(each.filtered) for each in learned) > 0
+        played = sorted(flat(each.episodes for each in learned))
+        assert played == sorted((seeds[-1], group) for seeds in expected for group in range(4))
+        assert all(len(each.episodes) == 16 for each in learned)
+
+
+def test_draining_starts_no_group_in_place_of_one_that_is_rewarded_alike() -> None:
+    asked: set[int] = set()
+
+    class Noting(Player):
+        def send(self, transcripts: Mapping[int, Transcript]) -> None:
+            asked.update(transcript.start.seed for transcript in transcripts.values() if transcript.start)
+            super().send(transcripts)
+
+    def planned(play: Play, version: int) -> set[int]:
+        return {start["seed"] for _, start, _ in play.state(version)["upcoming"]}
+
+    with gem.make_vec(f"{HERE}:Lottery", 16) as envs:
+        player = Noting(30)
+        running = Play(player, envs, seed=3, max_lag=3, **DYNAMIC)
+        played = [stepped(running, player, 0)]
+        replaced: set[int] = set()
+        for version in range(1, 8):
+            before = planned(running, version)
+            running.drain()
+            new = planned(running, version) - before
+            assert new.isdisjoint(asked)
+            replaced |= new
+            played.append(stepped(running, player, version))
+
+    assert replaced
+    assert sorted(flat(each.episodes for each in played)) == sorted(
+        (seeds[-1], group) for seeds in places(8, most=2) for group in range(4)
+    )
 
 
 @pytest.mark.parametrize("max_lag", [1, 2, 3])

@@ -30,13 +30,16 @@ class Counts:
     """Given up, because they would have been too old."""
     replaced: int = 0
     """Left out, because another episode of their group failed."""
+    filtered: int = 0
+    """Left out by dynamic sampling, because all episodes of their group were rewarded alike."""
     abandoned: int = 0
     """Broken off where the run was, and started again when it was resumed."""
 
     @property
     def open(self) -> int:
         """The number of those that are running, or wait for a step."""
-        return self.started - self.learned - self.failed - self.dropped - self.replaced - self.abandoned
+        ended = self.learned + self.failed + self.dropped + self.replaced + self.filtered + self.abandoned
+        return self.started - ended
 
     def metrics(self) -> dict[str, float]:
         """The counts, for the metrics of a step."""
@@ -52,7 +55,7 @@ class Counts:
 
 @dataclass(frozen=True, slots=True)
 class Played:
-    """The `episodes` of a step, in the order of their starts, and those that `failed` since the step before.
+    """The `episodes` of a step, in the order of their starts, and those left out since the step before.
 
     A group in which an episode failed is replaced as a whole, by one from another seed; at most as many groups are
     replaced as a step has, and beyond that it has fewer.
@@ -60,6 +63,8 @@ class Played:
 
     episodes: list[Episode]
     failed: list[Episode]
+    filtered: list[Episode]
+    """Those of groups that dynamic sampling replaced."""
     counts: Counts
     """Of the run so far."""
 
@@ -69,6 +74,7 @@ class Played:
         return cls(
             flat(each.episodes for each in shares),
             flat(each.failed for each in shares),
+            flat(each.filtered for each in shares),
             Counts.sum(each.counts for each in shares),
         )
 
@@ -79,7 +85,7 @@ class _Planned(NamedTuple):
     number: int
     start: Start
     attempt: int = 0
-    """The number of groups in this place that have failed before."""
+    """The number of groups in this place that were replaced before."""
     dropped: int = 0
     """How often it was dropped."""
 
@@ -106,6 +112,11 @@ class _Group:
         return not (self.left or self.running)
 
     @property
+    def alike(self) -> bool:
+        """True if its episodes are rewarded alike, turn by turn, each player by itself."""
+        return len({tuple(trace.rewards for trace in each.traces) for each in self.episodes}) == 1
+
+    @property
     def open_episodes(self) -> int:
         """The number of its episodes that are running or complete."""
         return self.running + len(self.episodes)
@@ -124,6 +135,7 @@ class Groups:
         group_size: int,
         max_lag: int,
         drops: bool,
+        dynamic_sampling: int,
         place: Callable[[Start], Start],
         groups: Sequence[int] | None,
     ) -> None:
@@ -136,6 +148,7 @@ class Groups:
         self._group_size = group_size
         self._max_lag = max_lag
         self._drops = drops
+        self._dynamic_sampling = dynamic_sampling
         self._place = place
         self.draining = False
         """True while no group starts."""
@@ -151,8 +164,9 @@ class Groups:
         self._taken: list[_Group] = []
         """The groups that this step has taken."""
         self._replaced = 0
-        """Groups that were replaced in this step."""
+        """Groups that were replaced in this step because they failed."""
         self._failed: list[Episode] = []
+        self._filtered: list[Episode] = []
         self._counts = Counts()
         self._before: dict[str, Any] = {}
         """The state before the last step."""
@@ -187,9 +201,10 @@ class Groups:
         for group in reversed(self._late()):
             self._drop(group)
         failed, self._failed = self._failed, []
+        filtered, self._filtered = self._filtered, []
         episodes = [each for group in self._taken for each in sorted(group.episodes, key=lambda episode: episode.group)]
         self._counts.learned += len(episodes)
-        return Played(episodes, failed, replace(self._counts))
+        return Played(episodes, failed, filtered, replace(self._counts))
 
     def can_start(self) -> bool:
         """Whether `next_start` has one."""
@@ -234,6 +249,10 @@ class Groups:
             group.failed, group.left = True, 0
         if group.failed and group.complete:
             self._give_up(group)
+        elif group.complete and group.planned.attempt < self._dynamic_sampling and group.alike:
+            self._filtered += group.episodes
+            self._counts.filtered += len(group.episodes)
+            self._play_another(group.planned)
 
     def break_off(self) -> None:
         """No episode is running any more: groups that are not complete start again."""
@@ -305,7 +324,10 @@ class Groups:
         if self._replaced == self._groups_per_step:
             return
         self._replaced += 1
-        planned = group.planned
+        self._play_another(group.planned)
+
+    def _play_another(self, planned: _Planned) -> None:
+        """Start another group in place of this one."""
         del self._open[planned.start.seed]
         step, index = divmod(planned.number, self._groups_per_step)
         seed = seeding.derive(self._seed, "train", step, self._groups[index], "again", planned.attempt)

@@ -97,6 +97,7 @@ class Reinforcement(Run[list[Result]]):
             max_lag=play.max_lag,
             late=play.late,
             asynchronous=play.asynchronous,
+            dynamic_sampling=play.dynamic_sampling,
             place=parts.rows.train,
             groups=parts.world.share(range(play.episodes // play.group_size)),
         )
@@ -166,7 +167,7 @@ class Reinforcement(Run[list[Result]]):
                 values = self._report(played, batch, metrics)
                 self._require_finite(step + 1, broken)
                 # In one order in all processes, so that they choose alike.
-                self._play.learned(played.episodes)
+                self._play.learned([*played.episodes, *played.filtered])
             solved = self._judge(values, show=True)
             due = self._evaluate_if_due()
             if due or solved or learner.step % schedule.checkpoint_every == 0 or learner.step == schedule.steps:
@@ -281,11 +282,12 @@ class Reinforcement(Run[list[Result]]):
 
     def _report(self, played: Played, batch: Batch, metrics: dict[str, float]) -> dict[str, Any]:
         step = self.step
-        episodes = [*played.episodes, *played.failed]
+        episodes = [*played.episodes, *played.failed, *played.filtered]
         found = play_metrics(episodes, version=step - 1)
         clock, rollout = self._clock.metrics(found["tokens"]), self.schedule.rollout
         values = {
             **found,
+            "filtered": len(played.filtered),
             **self._play.metrics(),
             **(played.counts.metrics() if rollout.max_lag else {}),
             **metrics,

@@ -57,6 +57,9 @@ class Play:
         late: what becomes of a group that is not complete and would be too old for the next step: the step waits for
             it, or it is dropped and starts again.
         asynchronous: whether a thread plays on between the steps, too.
+        dynamic_sampling: how many groups may be played in a place of a step, after the first, until the episodes of one
+            are not all rewarded alike; the last is learned from as it is. The batch is full with any number. Source of
+            dynamic sampling: DAPO, arXiv 2503.14476, section 3.2 (which has no such bound).
         place: adds to a start what it needs besides the seed, such as the row of a data set.
         groups: which of the groups of a step are played here; by default all of them.
     """
@@ -74,6 +77,7 @@ class Play:
         max_lag: int = 0,
         late: Literal["wait", "drop"] = "wait",
         asynchronous: bool = False,
+        dynamic_sampling: int = 0,
         place: Callable[[Start], Start] = lambda start: start,
         groups: Sequence[int] | None = None,
     ) -> None:
@@ -89,6 +93,7 @@ class Play:
             group_size=group_size,
             max_lag=max_lag,
             drops=late == "drop",
+            dynamic_sampling=dynamic_sampling,
             place=place,
             groups=groups,
         )

@@ -41,6 +41,7 @@ class RolloutConfig(PlayConfig):
     max_lag: int = Field(default=0, ge=0, description="how many updates older than the weights an episode may be")
     asynchronous: bool = Field(default=False, alias="async", description="whether it goes on while the learner learns")
     late: Literal["wait", "drop"] = Field(default="wait", description="what becomes of groups that get too old")
+    dynamic_sampling: int = Field(default=0, ge=0, description="how often a group rewarded alike is replaced, at most")
     record: int = Field(default=4, ge=0, description="episodes of each step that go into episodes.jsonl")
     record_tokens: int = Field(default=1, ge=0, description="how many of them with the tokens of each reply")
 

@@ -160,6 +160,11 @@ def _check_together(config: TrainConfig) -> None:
             "with rollout.async the engine samples while the learner learns, so it cannot sleep meanwhile: leave "
             "engine.sleep, or rollout.async, at false"
         )
+    if play.dynamic_sampling and play.group_size < 2:
+        raise ConfigError(
+            "rollout.dynamic_sampling compares episodes that start alike: set rollout.group_size, such as to 8 (now "
+            f"{play.group_size})"
+        )
     credit = config.credit
     if play.max_lag and credit.old_logprobs == "learner" and credit.importance_cap is None:
         raise ConfigError(
