@@ -30,6 +30,7 @@ def terms() -> TokenTerms:
         engine_logprobs=old + 0.3 * torch.randn(TOKENS, generator=generator),
         advantages=torch.randn(TOKENS, generator=generator),
         episode_share=1 / torch.bincount(episode)[episode],
+        action=episode,
         entropy=(-logprobs * 2).detach(),
         entropy_weight=0.1,
         reference_logprobs=old + 0.4 * torch.randn(TOKENS, generator=generator),
@@ -38,7 +39,7 @@ def terms() -> TokenTerms:
 
 def by_hand(terms: TokenTerms, settings: AlgorithmSettings) -> tuple[float, float]:
     """The loss and its normaliser, one token after the other."""
-    high = settings.clip if settings.clip_high is None else settings.clip_high
+    low, high = settings.clips
     total = normaliser = 0.0
     rows = zip(
         *(getattr(terms, name).tolist() for name in ("logprobs", "old_logprobs", "engine_logprobs", "advantages")),
@@ -47,7 +48,7 @@ def by_hand(terms: TokenTerms, settings: AlgorithmSettings) -> tuple[float, floa
     )
     for new, old, engine, advantage, share, entropy, reference in rows:
         ratio = math.exp(new - old)
-        objective = min(ratio * advantage, min(max(ratio, 1 - settings.clip), 1 + high) * advantage)
+        objective = min(ratio * advantage, min(max(ratio, 1 - low), 1 + high) * advantage)
         if settings.dual_clip is not None and advantage < 0:
             objective = max(objective, settings.dual_clip * advantage)
         loss = -objective
@@ -153,7 +154,9 @@ def test_the_gradient_of_k2_is_that_of_the_divergence():
     for estimator in ("k1", "k2"):
         settings = AlgorithmSettings(kl=1.0, kl_estimator=estimator)
         nothing = torch.zeros(3, dtype=torch.float64)
-        terms = TokenTerms(own, own.detach(), nothing, nothing, nothing + 1, reference_logprobs=reference)
+        terms = TokenTerms(
+            own, own.detach(), nothing, nothing, nothing + 1, nothing.long(), reference_logprobs=reference
+        )
         # Each token as often as the model draws it.
         per_token = torch.stack([_only(settings, terms, token) for token in range(3)])
         [found[estimator]] = torch.autograd.grad((own.exp().detach() * per_token).sum(), logits, retain_graph=True)

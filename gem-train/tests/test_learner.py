@@ -93,19 +93,37 @@ def test_the_size_of_micro_batches_does_not_change_the_update(model: PreTrainedM
     assert (whole - parts).abs().mean() < 1e-6
 
 
-@pytest.mark.parametrize("normaliser", ["tokens", "constant", "episode"])
-def test_the_parts_of_a_minibatch_do_not_change_its_gradient(model: PreTrainedModel, batch: Batch, normaliser: str):
+REJECTING = {"old_logprobs": "learner", "importance_cap": 1.08, "importance_beyond": "reject"}
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {},
+        {"normaliser": "constant", "constant_length": 10},
+        {"normaliser": "episode"},
+        {"ratio": "action", "clip": 0.02},
+        {"ratio": "action", "clip": 0.02, "actions": "episode", "normaliser": "episode"},
+        {"policy_loss": "cispo"},
+        {**REJECTING, "importance": "action"},
+        {**REJECTING, "importance": "geometric", "actions": "episode"},
+    ],
+    ids=str,
+)
+def test_the_parts_of_a_minibatch_do_not_change_its_gradient(model: PreTrainedModel, batch: Batch, settings: dict):
     """Turns of very unequal length, so that a mean of the parts' means would be another gradient."""
-    algorithm = ReBN(ReBNSettings.model_validate({"normaliser": normaliser, "constant_length": 10}))
+    algorithm = ReBN(ReBNSettings.model_validate(settings))
     long = np.arange(len(batch.sequences[0])) > 1
     unequal = replace(batch.sequences[0], sampled=long, turn=np.where(long, 0, -1))
-    batch = replace(batch, sequences=(unequal, *batch.sequences[1:]))
+    batch = algorithm.prepare(replace(batch, sequences=(unequal, *batch.sequences[1:])))
 
     def gradient(tokens: int) -> torch.Tensor:
         own = fresh(model)
         optim = OPTIM.model_copy(update={"minibatches": 1, "epochs": 1, "grad_clip": 1e9, "micro_tokens": tokens})
         learner = Learner(own, optim, steps=1, temperature=1.0, seed=7)
-        learner.update(batch, Scores(), algorithm.credit(batch, Scores()), algorithm.loss)
+        scores = learner.score(batch, algorithm.needs)
+        found = learner.update(batch, scores, algorithm.credit(batch, scores), algorithm.loss)
+        assert 0 < found.get("importance_rejected", 0.5) < 1
         return torch.cat([parameter.grad.flatten() for parameter in own.parameters() if parameter.grad is not None])
 
     whole = gradient(500)

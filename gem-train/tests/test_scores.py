@@ -175,6 +175,15 @@ def test_every_algorithm_gives_credit_for_rewards_less_the_divergence(batch: Bat
     assert np.abs(found.advantages - plain.credit(batch, scores).advantages).max() > 0.1
 
 
+def test_a_batch_of_which_every_token_is_rejected_changes_no_weight(batch: Batch):
+    rejecting = {"old_logprobs": "learner", "importance_cap": 1.0001, "importance_beyond": "reject"}
+    algorithm = ReBN(ReBNSettings.model_validate(rejecting))
+    made = learner(algorithm)
+    before = weights(made.model)
+    assert step(made, algorithm, batch)["importance_rejected"] == 1
+    assert torch.equal(weights(made.model), before)
+
+
 def test_importance_weights_change_the_update_if_engine_and_learner_differ(batch: Batch):
     found = {}
     for name, cap in {"off": None, "on": 2.0}.items():

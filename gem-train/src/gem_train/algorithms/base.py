@@ -11,7 +11,14 @@ import numpy as np
 
 from gem_train.algorithms.actions import regroup
 from gem_train.algorithms.credit import Credit
-from gem_train.algorithms.losses import clipped_policy_loss, importance_weights, kl_divergence, outside_clip
+from gem_train.algorithms.losses import (
+    cispo_loss,
+    clipped_policy_loss,
+    importance_weights,
+    kl_divergence,
+    outside_clip,
+    probability_ratio,
+)
 from gem_train.algorithms.settings import AlgorithmSettings, CriticSettings
 from gem_train.batch import Batch, Floats
 
@@ -53,6 +60,9 @@ class TokenTerms:
     """Advantage of the action that the token belongs to."""
     episode_share: Tensor
     """1 / the trained tokens of the token's episode; its sum over an episode is 1."""
+    action: Tensor
+    """Number of the action that the token belongs to. An action that a chat template spread over several sequences has
+    one in each; so all tokens with a number are in the same part, whatever a minibatch is divided into."""
     entropy: Tensor | None = None
     """Entropy of the distribution the token was drawn from, in nats; carries the gradient. None if it was not asked
     for."""
@@ -140,16 +150,20 @@ class Algorithm(ABC, Generic[S]):
         return (batch.rewards - settings.kl * penalties).astype(np.float32)
 
     def loss(self, terms: TokenTerms) -> Loss:
-        """The clipped policy loss, the entropy bonus and the KL penalty of some tokens.
+        """The policy loss, the entropy bonus and the KL penalty of some tokens.
 
         The normaliser is by choice the number of tokens; a constant length times the number of episodes; or the number
-        of episodes, each token weighing 1 / the tokens of its episode.
+        of episodes, each token weighing 1 / the tokens of its episode. Tokens that are rejected for the gap between
+        engine and learner are in neither.
         """
-        settings = self.settings
-        high = settings.clip if settings.clip_high is None else settings.clip_high
-        ratio = (terms.logprobs - terms.old_logprobs).exp()
-        policy = clipped_policy_loss(ratio, terms.advantages, settings.clip, high, settings.dual_clip)
-        low_clipped, high_clipped = outside_clip(ratio, settings.clip, high)
+        settings, (low, high) = self.settings, self.settings.clips
+        share, kept = terms.episode_share, terms.episode_share.new_ones(len(terms.logprobs))
+        ratio = probability_ratio(terms.logprobs, terms.old_logprobs, terms.action, settings.ratio)
+        if settings.policy_loss == "cispo":
+            policy = cispo_loss(terms.logprobs, ratio, terms.advantages, low, high)
+        else:
+            policy = clipped_policy_loss(ratio, terms.advantages, low, high, settings.dual_clip)
+        low_clipped, high_clipped = outside_clip(ratio, low, high)
         metrics: dict[str, Tensor] = {
             "clip_fraction": low_clipped + high_clipped,
             "clip_fraction_low": low_clipped,
@@ -158,10 +172,15 @@ class Algorithm(ABC, Generic[S]):
             "entropy": -terms.logprobs if terms.entropy is None else terms.entropy,
         }
         if settings.importance_cap is not None:
-            weights = importance_weights(terms.old_logprobs, terms.engine_logprobs, settings.importance_cap)
+            learner, engine, cap = terms.old_logprobs, terms.engine_logprobs, settings.importance_cap
+            beyond = settings.importance_beyond
+            weights, outside = importance_weights(learner, engine, terms.action, cap, settings.importance, beyond)
             metrics["importance_weight"] = weights
-            metrics["importance_capped"] = (weights == settings.importance_cap).to(weights.dtype)
+            metrics["importance_capped" if beyond == "truncate" else "importance_rejected"] = outside.to(weights.dtype)
             policy = policy * weights
+            if beyond == "reject":
+                kept = kept * ~outside
+                share = share * kept
         loss = metrics["policy_loss"] = policy
         if terms.entropy is not None and terms.entropy_weight:
             loss = loss - terms.entropy_weight * terms.entropy
@@ -171,9 +190,8 @@ class Algorithm(ABC, Generic[S]):
             if settings.kl_in == "loss":
                 loss = loss + settings.kl * divergence
         sums = {name: value.detach().sum() for name, value in metrics.items()}
-        episodes = terms.episode_share.sum()
         if settings.normaliser == "tokens":
-            return Loss(loss.sum(), terms.episode_share.new_tensor(len(loss)), sums)
+            return Loss((loss * kept).sum(), kept.sum(), sums)
         if settings.normaliser == "constant":
-            return Loss(loss.sum(), settings.constant_length * episodes, sums)
-        return Loss((loss * terms.episode_share).sum(), episodes, sums)
+            return Loss((loss * kept).sum(), settings.constant_length * share.sum(), sums)
+        return Loss((loss * share).sum(), share.sum(), sums)

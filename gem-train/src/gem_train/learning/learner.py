@@ -223,7 +223,8 @@ class Learner:
                 sums.take_gaps((terms.logprobs.detach() - terms.engine_logprobs).abs()[current[index]])
         if torch.is_grad_enabled():
             # The gradients are means over the processes, so it is the mean that makes them those of the whole.
-            self._updates.divide(fmean(self._world.gather(float(normaliser))))
+            # Where every token was rejected it is 0, and so is the gradient.
+            self._updates.divide(fmean(self._world.gather(float(normaliser))) or 1.0)
         return sums.over(self._world)
 
     def free_gradients(self) -> None:

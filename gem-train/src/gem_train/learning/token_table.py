@@ -46,6 +46,7 @@ class TokenTable:
             "engine_logprobs": engine,
             "old_logprobs": engine if scores.old_logprobs is None else scores.old_logprobs,
             "advantages": [credit.advantages[sequence.turn] for sequence in sequences],
+            "action": [index * batch.num_turns + sequence.turn for index, sequence in enumerate(sequences)],
             "episode_share": [shares[batch.episode[sequence.turn]] for sequence in sequences],
         }
         if scores.reference_logprobs is not None:
