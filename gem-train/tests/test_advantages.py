@@ -98,13 +98,11 @@ def test_a_group_without_differences_has_advantages_of_0_beside_one_with_them():
     assert found.tolist() == [0, 0, 0, 0, 1, -1]
 
 
-@pytest.mark.parametrize(("incomplete", "kept"), [("drop", [False] * 2), ("keep", [True] * 2)])
-def test_a_group_that_lost_an_episode_is_dropped_or_kept_by_choice(incomplete, kept):
+def test_an_episode_that_is_alone_in_its_group_is_left_out_of_the_update():
     batch = Batch.of((), np.arange(5, dtype=np.float32), np.arange(5), np.array([0, 0, 1, 1, 2]))
-    table = replace(batch.episodes, complete=np.array([True, True, False, False, True]))
-    algorithm = GRPO(GRPOSettings.model_validate({"incomplete_groups": incomplete}))
-    prepared = algorithm.prepare(replace(batch, episodes=table))
-    assert prepared.trained.tolist() == [True, True, *kept, False]  # the last is alone: there is nothing to compare
+    algorithm = GRPO(GRPOSettings())
+    prepared = algorithm.prepare(batch)
+    assert prepared.trained.tolist() == [True, True, True, True, False]
     found = algorithm.credit(prepared, Scores()).advantages
     assert (found != 0).tolist() == prepared.trained.tolist()
 

@@ -43,7 +43,7 @@ def reply(reason: FinishReason = "stop", versions: tuple[int, ...] = ()) -> Comp
     return Completion("a", (5,), (6,), (-0.5,), reason, weight_versions=versions)
 
 
-def test_the_table_of_episodes_says_who_started_alike_and_which_group_lost_a_member():
+def test_the_table_of_episodes_says_who_started_alike_without_those_that_failed():
     batch = collate(
         [
             played("a:A", 1, reply(), reply(), rewards=(0.5, -2.0)),
@@ -55,7 +55,6 @@ def test_the_table_of_episodes_says_who_started_alike_and_which_group_lost_a_mem
     )
     table = batch.episodes
     assert table.group.tolist() == [0, 1, 0, 2]
-    assert table.complete.tolist() == [True, False, True, True]
     assert table.env.tolist() == ["a:A", "b:B", "a:A", "a:A"]
     assert table.success.tolist() == [True, True, True, False]
     assert table.truncated.all()

@@ -38,6 +38,7 @@ WRONG = [
     ("rollout.async=true rollout.max_lag=1 rollout.engine=vllm engine.sleep=true", "it cannot sleep meanwhile"),
     ("rollout.asynchronous=true", "Did you mean 'rollout.async'"),
     ("rollout.max_lag=2 credit.old_logprobs=learner", "or set credit.importance_cap"),
+    ("rollout.overlong_tokens=40", "are the last of rollout.max_new_tokens (32): set fewer"),
     ("rollout.dynamic_sampling=2", "set rollout.group_size, such as to 8 (now 1)"),
     ("lr=1e-3", "there is no setting 'lr'. Did you mean 'optim.lr' or 'warmup.lr'?"),
     ("optim.temperature=1", "Did you mean 'rollout.temperature' or 'eval.temperature'?"),

@@ -248,6 +248,16 @@ def test_the_learning_rate_of_the_schedule_is_that_of_the_update(batch: Batch, s
     assert float((weights(made.model) - before).abs().max()) == pytest.approx(expected, rel=0.05)
 
 
+@pytest.mark.parametrize(("step_of_run", "share"), [(0, 1 / 3), (1, 2 / 3), (2, 1.0), (3, 1.0)])
+def test_the_learning_rate_rises_linearly_over_the_steps_of_its_warm_up(batch: Batch, step_of_run: int, share: float):
+    algorithm = ReBN(ReBNSettings())
+    made = learner(algorithm, lr=1e-3, warmup_steps=3, minibatches=1)
+    made.step = step_of_run
+    before = weights(made.model)
+    assert step(made, algorithm, batch)["lr"] == pytest.approx(share * 1e-3)
+    assert float((weights(made.model) - before).abs().max()) == pytest.approx(share * 1e-3, rel=0.05)
+
+
 @pytest.mark.parametrize("temperature", [0.7, 1.0])
 def test_the_gap_of_the_engine_is_that_of_the_tokens_of_the_newest_weights(batch: Batch, temperature: float):
     made = learner(ReBN(ReBNSettings()), temperature=temperature, minibatches=1)

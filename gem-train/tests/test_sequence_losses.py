@@ -43,8 +43,8 @@ def log_softmax(logits: Array) -> Array:
     return logits - np.log(np.exp(logits).sum(-1, keepdims=True))
 
 
-def in_numpy(case: Case, settings: AlgorithmSettings, clips: tuple[float, float]) -> tuple[float, Array]:
-    """The mean loss and its gradient by the logits, one action and token after the other."""
+def in_numpy(case: Case, settings: AlgorithmSettings, clips: tuple[float, float]) -> tuple[float, float, Array]:
+    """The loss, its normaliser and its gradient by the logits, one action and token after the other."""
     low, high = 1 - clips[0], 1 + clips[1]
     cap = settings.importance_cap
     scores = np.eye(VOCABULARY)[case.chosen] - np.exp(log_softmax(case.logits))  # gradients of the log-probabilities
@@ -76,18 +76,17 @@ def in_numpy(case: Case, settings: AlgorithmSettings, clips: tuple[float, float]
             total -= mean * weight * objective
             gradient[token] -= mean * weight * slope * scores[token]
             normaliser += mean
-    return total / normaliser, gradient / normaliser
+    return total, normaliser, gradient
 
 
-def in_torch(case: Case, settings: AlgorithmSettings) -> tuple[float, Array]:
+def in_torch(case: Case, settings: AlgorithmSettings) -> tuple[float, float, Array]:
     logits = torch.from_numpy(case.logits).requires_grad_()
     logprobs = logits.log_softmax(-1).gather(1, torch.from_numpy(case.chosen)[:, None])[:, 0]
     columns = (case.old, case.engine, case.advantages, case.share, case.action)
     found = Reinforce(settings).loss(TokenTerms(logprobs, *map(torch.from_numpy, columns)))
-    mean = found.total / found.normaliser
-    mean.backward()
+    found.total.backward()
     assert logits.grad is not None
-    return mean.item(), logits.grad.numpy()
+    return found.total.item(), found.normaliser.item(), logits.grad.numpy()
 
 
 LEARNER = {"old_logprobs": "learner", "importance_cap": 1.3}
@@ -118,11 +117,11 @@ def test_loss_and_gradient_are_those_of_a_reference_in_numpy(settings, clips, ac
     differs = 0.0
     for seed in range(5):
         case = Case(seed, grouped)
-        total, gradient = in_torch(case, own)
-        expected, by_hand = in_numpy(case, own, clips)
-        assert abs(total - expected) < 1e-9
+        *sums, gradient = in_torch(case, own)
+        *expected, by_hand = in_numpy(case, own, clips)
+        assert sums == pytest.approx(expected, rel=0, abs=1e-9)
         assert np.abs(gradient - by_hand).max() < 1e-9
-        differs = max(differs, float(np.abs(gradient - in_torch(case, plain)[1]).max()))
+        differs = max(differs, float(np.abs(gradient - in_torch(case, plain)[2]).max()))
     assert (differs > 1e-3) == bool(settings)
 
 
@@ -139,7 +138,8 @@ def test_gspo_of_whole_episodes_is_equation_5_of_its_paper():
             values.append(min(ratio * advantage, np.clip(ratio, 0.9, 1.1) * advantage))
         return float(np.mean(values))
 
-    total, gradient = in_torch(case, settings)
+    total, count, gradient = in_torch(case, settings)
+    total, gradient = total / count, gradient / count
     assert total == pytest.approx(-objective(case.logits), abs=1e-12)
     for place in np.ndindex(case.logits.shape):
         step = np.zeros_like(case.logits)

@@ -142,6 +142,20 @@ def test_every_episode_is_learned_from_once_in_each_pass_over_them(tmp_path, mon
     assert seen[:36] != seen[36:]
 
 
+@pytest.mark.parametrize("warmup_steps", [0, 4])
+def test_the_learning_rate_falls_linearly_and_first_rises_if_asked(tmp_path, monkeypatch, warmup_steps):
+    step, rates = Imitator.step, []
+
+    def noting_step(self, sequences: list[TokenSequence], lr: float) -> dict[str, float]:
+        rates.append(lr)
+        return step(self, sequences, lr)
+
+    monkeypatch.setattr(Imitator, "step", noting_step)
+    run(tmp_path / "run", SHORT, {"optim": {"lr": 1e-3, "warmup_steps": warmup_steps}})
+    rising = [(each + 1) / 4 if warmup_steps else 1.0 for each in range(4)] + [1.0] * 5
+    assert rates == pytest.approx([1e-3 * (1 - each / 9) * rising[each] for each in range(9)])
+
+
 def sequences(seed: int) -> list[TokenSequence]:
     rng = np.random.default_rng(seed)
     made = []

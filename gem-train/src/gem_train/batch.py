@@ -4,8 +4,9 @@ An episode is *one* sequence, of which only the sampled ids are trained on, so i
 (A segment that a chat template restarted is a sequence of its own.)
 """
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Self
 
 import numpy as np
@@ -47,8 +48,6 @@ class EpisodeTable:
 
     group: Ints
     """Equal for episodes that started alike: from the same seed of the same environment."""
-    complete: Bools
-    """True if no episode of the group failed."""
     env: Strings
     """The id of its environment."""
     success: Bools
@@ -84,7 +83,7 @@ class Batch:
 
     @classmethod
     def of(cls, sequences: Sequence[TokenSequence], rewards: Floats, episode: Ints, group: Ints | None = None) -> Self:
-        """A batch of complete episodes of one environment, without replies that were cut.
+        """A batch of episodes of one environment, without replies that were cut.
 
         `group` is ``[episodes]``; by default each episode is a group of its own.
         """
@@ -92,7 +91,6 @@ class Batch:
         no, yes = np.zeros(rows, np.bool_), np.ones(rows, np.bool_)
         table = EpisodeTable(
             group=np.arange(count) if group is None else group,
-            complete=np.ones(count, np.bool_),
             env=np.full(count, ""),
             success=np.zeros(count, np.bool_),
             truncated=np.zeros(count, np.bool_),
@@ -106,10 +104,19 @@ class Batch:
         return len(self.rewards)
 
 
-def collate(episodes: Iterable[Episode], players: Collection[str] = ()) -> Batch:
+def collate(
+    episodes: Iterable[Episode],
+    players: Collection[str] = (),
+    rewards_of: Callable[[Trace], Sequence[float]] = attrgetter("rewards"),
+) -> Batch:
     """Make a batch of the episodes that did not fail: of the traces of these players, by default of all.
 
     In a game each trace has a row in the table of episodes, and a group is what one player did from one start.
+
+    Args:
+        episodes: those that were played.
+        players: whose traces.
+        rewards_of: the rewards of the turns of a trace; by default those of the environment.
 
     Raises:
         NothingToLearn: all of them failed, or none has a turn.
@@ -125,9 +132,10 @@ def collate(episodes: Iterable[Episode], players: Collection[str] = ()) -> Batch
         first = next((episode.failure.error for episode in played if episode.failure), "no episode was played")
         raise NothingToLearn(f"all {len(played)} episodes of a batch failed, the first of them with {first}")
     traced = [(episode, trace) for episode in completed for trace in traces_of(episode, players)]
+    rewarded = [rewards_of(trace) for _, trace in traced]
     for index, (_, trace) in enumerate(traced):
         sequences.extend(_sequences(trace, first_row=len(rewards)))
-        rewards.extend(trace.rewards)
+        rewards.extend(rewarded[index])
         owners.extend([index] * len(trace.turns))
         cut.extend(turn.completion.finish_reason != "stop" for turn in trace.turns)
         versions.extend(_version(turn.completion.weight_versions) for turn in trace.turns)
@@ -142,7 +150,7 @@ def collate(episodes: Iterable[Episode], players: Collection[str] = ()) -> Batch
         trained=~no,
         state_only=no,
         version=np.array(versions, np.int64),
-        episodes=_table(traced, [episode for episode in played if episode.failure is not None]),
+        episodes=_table(traced, rewarded),
     )
 
 
@@ -157,17 +165,15 @@ def traces_of(episode: Episode, players: Collection[str] = ()) -> Iterator[Trace
     yield from (trace for trace in episode.traces or (Trace(()),) if not players or trace.player in players)
 
 
-def _table(traced: Sequence[tuple[Episode, Trace]], failed: Sequence[Episode]) -> EpisodeTable:
+def _table(traced: Sequence[tuple[Episode, Trace]], rewards: Sequence[Sequence[float]]) -> EpisodeTable:
     groups: dict[tuple[str, int, str], int] = {}
-    incomplete = {(episode.id, episode.seed) for episode in failed}
     starts = [(episode.id, episode.seed, trace.player) for episode, trace in traced]
     return EpisodeTable(
         group=np.array([groups.setdefault(start, len(groups)) for start in starts], np.int64),
-        complete=np.array([start[:2] not in incomplete for start in starts], np.bool_),
         env=np.array([episode.id for episode, _ in traced], np.str_),
         success=np.array([episode.success for episode, _ in traced], np.bool_),
         truncated=np.array([episode.truncated for episode, _ in traced], np.bool_),
-        magnitude=np.array([sum(map(abs, trace.rewards)) for _, trace in traced], np.float32),
+        magnitude=np.array([sum(map(abs, each)) for each in rewards], np.float32),
     )
 
 

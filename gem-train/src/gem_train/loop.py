@@ -27,6 +27,7 @@ from gem_train.runs.saving import Score
 from gem_train.runs.step_metrics import StepClock, play_metrics, waited
 from gem_train.runs.token_texts import trained_ids, with_token_texts
 from gem_train.runs.watch import Finding, Watch
+from gem_train.shaping import shaped_rewards
 
 STATE = frozenset({"learner", "play", "before", "teacher", "seconds", "score"})
 """State in a checkpoint besides the model."""
@@ -101,6 +102,7 @@ class Reinforcement(Run[list[Result]]):
             place=parts.rows.train,
             groups=parts.world.share(range(play.episodes // play.group_size)),
         )
+        self._rewards = functools.partial(shaped_rewards, longest=play.max_new_tokens, last=play.overlong_tokens)
         self._since_saved: list[tuple[float, float]] = []
         """Success and return of each step since the last checkpoint."""
 
@@ -149,7 +151,8 @@ class Reinforcement(Run[list[Result]]):
             played = Played.together(shares)
             in_rewards = nonfinite.in_rewards(played.episodes)
             self.require_finite(step + 1, in_rewards, "`gemx check` finds such faults of an env")
-            batch = algorithm.prepare(collate(played.episodes or played.failed, self.schedule.rollout.players))
+            collated = collate(played.episodes or played.failed, schedule.rollout.players, self._rewards)
+            batch = algorithm.prepare(collated)
             with self._doing("learn"):
                 if not schedule.rollout.asynchronous:  # otherwise it samples meanwhile
                     sampler.sleep()

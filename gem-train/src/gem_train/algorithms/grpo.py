@@ -1,6 +1,6 @@
 """GRPO, Dr.GRPO and RLOO: the advantage of an action is relative to the episodes that started alike."""
 
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 import numpy as np
 
@@ -18,8 +18,6 @@ class GRPOSettings(AlgorithmSettings):
     """True if advantages are divided by the standard deviation of their group; false in Dr.GRPO and RLOO."""
     leave_one_out: bool = False
     """True if the baseline of an episode is the mean of the other episodes of its group, as in RLOO."""
-    incomplete_groups: Literal["drop", "keep"] = "drop"
-    """Treatment of the rest of a group of which an episode failed."""
 
 
 class GRPO(Algorithm[GRPOSettings]):
@@ -42,10 +40,8 @@ class GRPO(Algorithm[GRPOSettings]):
     def prepare(self, batch: Batch) -> Batch:
         batch = super().prepare(batch)
         sizes = np.bincount(batch.episodes.group, minlength=1)
-        compares = sizes[batch.episodes.group] > 1
-        if self.settings.incomplete_groups == "drop":
-            compares &= batch.episodes.complete
-        return leave_out(batch, ~compares[batch.episode])
+        alone = sizes[batch.episodes.group] == 1
+        return leave_out(batch, alone[batch.episode])
 
     def credit(self, batch: Batch, scores: Scores) -> Credit:
         settings = self.settings

@@ -36,6 +36,7 @@ class RolloutConfig(PlayConfig):
     group_size: int = Field(default=1, ge=1, description="how many of them start from the same seed")
     engine: str = Field(default="hf", description="what samples the replies; its own settings are the table `engine`")
     max_new_tokens: int = Field(default=1024, ge=1, description="the longest reply, in tokens")
+    overlong_tokens: int = Field(default=0, ge=0, description="last tokens of these that cost reward, linearly up to 1")
     temperature: float = Field(default=1.0, gt=0, description="of sampling, in training and in evaluation")
     players: tuple[str, ...] = Field(default=(), description="players of a game that are trained; by default all")
     max_lag: int = Field(default=0, ge=0, description="how many updates older than the weights an episode may be")
@@ -58,6 +59,7 @@ class UpdateConfig(Section):
     """The optimizer and its updates in any run."""
 
     lr: float = Field(default=1e-5, gt=0, description="learning rate at the first step; it falls linearly to 0")
+    warmup_steps: int = Field(default=0, ge=0, description="steps over which the learning rate rises, linearly")
     betas: tuple[float, float] = (0.9, 0.95)
     weight_decay: float = Field(default=0.0, ge=0)
     grad_clip: float = Field(default=1.0, gt=0, description="the largest norm of a gradient")

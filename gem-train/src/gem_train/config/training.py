@@ -165,6 +165,11 @@ def _check_together(config: TrainConfig) -> None:
             "rollout.dynamic_sampling compares episodes that start alike: set rollout.group_size, such as to 8 (now "
             f"{play.group_size})"
         )
+    if play.overlong_tokens > play.max_new_tokens:
+        raise ConfigError(
+            f"rollout.overlong_tokens ({play.overlong_tokens}) are the last of rollout.max_new_tokens "
+            f"({play.max_new_tokens}): set fewer"
+        )
     credit = config.credit
     if play.max_lag and credit.old_logprobs == "learner" and credit.importance_cap is None:
         raise ConfigError(

@@ -24,7 +24,7 @@ from gem_train.learning.recomputation import recomputed
 from gem_train.learning.scoring import score_tokens
 from gem_train.learning.token_sums import TokenSums
 from gem_train.learning.token_table import Columns, TokenTable
-from gem_train.learning.updates import Updates, minibatches
+from gem_train.learning.updates import Updates, minibatches, warmed_up
 
 _FIRST_SCALE, _SMALLEST_SCALE, _GROWTH = 0.1, 0.01, 1.2
 """The factor of the learning rate, with `max_kl`: at first, at least, and its growth per batch.
@@ -138,7 +138,7 @@ class Learner:
         """
         optim = self._config
         signal = bool(credit.advantages[batch.trained].any())
-        lr = self._scheduled(optim.lr, optim.lr_end) * self._scale
+        lr = warmed_up(self._scheduled(optim.lr, optim.lr_end), self.step, optim.warmup_steps) * self._scale
         entropy = self._scheduled(optim.entropy, optim.entropy_end)
         if self._entropies is not None and self._entropies[1] > self._entropies[0]:
             # The bonus keeps the model exploring, but not more than at first: with rare rewards it would outweigh

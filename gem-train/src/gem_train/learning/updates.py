@@ -79,6 +79,11 @@ class Updates:
         resume(self._optimizer, state)
 
 
+def warmed_up(lr: float, step: int, steps: int) -> float:
+    """The learning rate of a step, from 0: in the first `steps` it rises linearly, ``lr (step + 1) / steps``."""
+    return lr * min(1.0, (step + 1) / steps) if steps else lr
+
+
 def minibatches(rows: NDArray[np.int64], epochs: int, count: int, seed: int, *path: str | int) -> Iterator[list[int]]:
     """The rows of each minibatch, `count` in each of some epochs; for `seed` and `path` see `gem.seeding.derive`."""
     for epoch in range(epochs):

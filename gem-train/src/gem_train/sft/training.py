@@ -19,6 +19,7 @@ from gem_train.chat.rewriting import rewriting_warning
 from gem_train.distributed.world import ALONE, World
 from gem_train.driver import Run, arithmetic, carry_out, opened
 from gem_train.learning.liger import find_scorer
+from gem_train.learning.updates import warmed_up
 from gem_train.models.checks import check_context, context_limit
 from gem_train.models.loading import LoadedModel, blocks_of
 from gem_train.runs.checkpoints import step_of
@@ -173,7 +174,7 @@ class _Imitation(Run[SFTSummary]):
         for batch in self._batches():
             self._world.together(lambda: None)  # where Ctrl-C interrupts all processes of the run
             with self.folder.memory("learn"), self.changing_weights():
-                lr = config.optim.lr * (1 - self._step / steps)
+                lr = warmed_up(config.optim.lr * (1 - self._step / steps), self._step, config.optim.warmup_steps)
                 values = {**self._imitator.step(batch, lr), "lr": lr}
                 self.require_finite(self._step + 1, in_metrics(values), advice)
                 self._step += 1

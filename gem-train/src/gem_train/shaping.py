@@ -1,0 +1,22 @@
+"""Rewards of turns less a penalty for replies that are nearly too long."""
+
+from gem.episode import Trace
+
+
+def shaped_rewards(trace: Trace, longest: int, last: int) -> list[float]:
+    """The reward of each turn, less the `overlong_penalty` of its reply."""
+    return [turn.reward - overlong_penalty(len(turn.completion.ids), longest, last) for turn in trace.turns]
+
+
+def overlong_penalty(tokens: int, longest: int, last: int) -> float:
+    """DAPO's soft punishment of the length of a reply: 0 until the last tokens before the limit, then linearly up to 1.
+
+    It is ``-R_length`` of *DAPO*, arXiv 2503.14476, equation 13: ``(tokens - (longest - last)) / last`` where that is
+    between 0 and 1. (Its third case, above `longest`, does not occur: replies are cut there.)
+
+    Args:
+        tokens: in the reply.
+        longest: the limit on them.
+        last: how many tokens before the limit the penalty begins; with 0 there is none.
+    """
+    return max(0.0, (tokens - longest + last) / last) if last else 0.0
