@@ -40,13 +40,19 @@ class Long(Walk):
 
 
 class Lottery(TurnEnv):
-    """One turn; what was said decides whether it wins."""
+    """One turn; what was said decides whether it wins, or raises."""
+
+    def __init__(self, *, raises: bool = False) -> None:
+        super().__init__()
+        self.raises = raises
 
     def _reset(self, options: object) -> str:
         return "go"
 
     def _step(self, action: str) -> Step:
         won = drawn_by(action)
+        if won and self.raises:
+            raise OSError("the server is down")
         return Step.final("end", float(won), success=won)
 
     def sample_action(self) -> str:

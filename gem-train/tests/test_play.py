@@ -79,6 +79,14 @@ def test_an_env_that_always_fails_is_tried_twice_as_often_as_a_step_has_episodes
     assert (played.episodes, len(played.failed)) == ([], 16)
 
 
+def test_nothing_of_a_group_that_failed_is_learned_from_even_if_no_other_replaces_it() -> None:
+    steps = play(Player(20), steps=8, group_size=4, ids=f"{HERE}:Lottery", env={"raises": True})
+    failed = {episode.seed for played in steps for episode in played.failed}
+
+    assert {len(played.episodes) for played in steps} > {4}, "more groups failed than a step replaces"
+    assert failed.isdisjoint(seed for seed, _ in flat(played.episodes for played in steps))
+
+
 def places(steps: int, most: int) -> list[list[int]]:
     """The seeds that dynamic sampling plays in each place of the steps, by hand: four groups of four in a step."""
     found: list[list[int]] = []
