@@ -59,14 +59,14 @@ class SlowEnv(Wrapper):
         return super().step(action)
 
 
-def config(steps, engine, **settings):
+def config(steps, sampler, **settings):
     """The settings of a run; the later ones go over the earlier ones."""
-    rollout = {"engine": engine, "episodes": EPISODES, "num_envs": 2 * EPISODES, "max_new_tokens": 16, "record": 0}
+    rollout = {"engine": sampler, "episodes": EPISODES, "num_envs": 2 * EPISODES, "max_new_tokens": 16, "record": 0}
     base = {
         "id": ID,
         "steps": steps,
         "eval": {"episodes": EVALUATED},
-        "engine": SERVER if engine == "vllm_server" else {},
+        "engine": SERVER if sampler == "vllm_server" else {},
         "watch": {"stop": False},
         "checkpoint_every": 10**6,
     }
@@ -123,7 +123,7 @@ def server(model: Path) -> Iterator[dict]:
                 if process.poll() is not None:
                     raise SystemExit("the vLLM server has not started") from None
                 time.sleep(0.5)
-        yield {"url": url}
+        yield {"urls": [url]}
     finally:
         process.stdin.close()
         process.wait(60)
