@@ -97,7 +97,7 @@ def test_truncated_episodes_are_regrouped_too(batch: Batch, actions):
 
 
 def test_an_episode_without_turns_has_no_row(batch: Batch):
-    episodes = {name: np.repeat(getattr(batch.episodes, name), [1, 2]) for name in ("group", "complete", "env")}
+    episodes = {name: np.repeat(getattr(batch.episodes, name), [1, 2]) for name in ("group", "env")}
     rest = {name: np.repeat(getattr(batch.episodes, name), [1, 2]) for name in ("success", "truncated", "magnitude")}
     table = replace(batch.episodes, **episodes, **rest)
     found = regroup(replace(batch, episodes=table, episode=np.array([0, 0, 0, 2])), "episode", "act", 1.0)

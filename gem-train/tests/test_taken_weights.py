@@ -62,7 +62,7 @@ class Behind(Lying):
 def run(out: Path, kind: type[HFSampler], patch: pytest.MonkeyPatch, **rollout: Any) -> list[dict[str, Any]]:
     """Train with a sampler that has weights of its own, as an engine in another process has; the metrics by step."""
 
-    def make(loaded: LoadedModel, play: RolloutConfig, *_: object) -> HFSampler:
+    def make(loaded: LoadedModel, play: RolloutConfig, *_: object, **__: object) -> HFSampler:
         own = deepcopy(loaded.model)
         return kind(own, make_chat(loaded, play), max_new_tokens=play.max_new_tokens, temperature=play.temperature)
 

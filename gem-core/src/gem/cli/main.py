@@ -22,6 +22,7 @@ KNOWN_COMMANDS: Mapping[str, str] = {
     "compare": "gem-eval",
     "eval": "gem-eval",
     "export": "gem-eval",
+    "export-model": "gem-train",
     "floors": "gem-eval",
     "mcp-serve": "gem-tools",
     "plot": "gem-train",
