@@ -1,6 +1,6 @@
 """What processes that share sequences compute, for tests: `CALCULATIONS`, each of which is given the world.
 
-``python context_processes.py CONTEXT FOLDER``, started as torchrun does it, writes what each process found. Those of
+``python context_processes.py FOLDER CONTEXT``, started as torchrun does it, writes what each process found. Those of
 more than two processes calculate what is `SLOW`, too.
 """
 
@@ -172,7 +172,7 @@ SLOW: dict[str, Callable[[World], Any]] = {"adapter": partial(learning, adapter=
 """The others, which take longer."""
 
 
-def main(context: int, folder: Path) -> None:
+def main(folder: Path, context: int) -> None:
     """Calculate all, as one of the processes that the environment variables of torchrun describe."""
     torch.set_num_threads(1)
     with connect("cpu", 100, context) as world:
@@ -182,4 +182,4 @@ def main(context: int, folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]), Path(sys.argv[2]))
+    main(Path(sys.argv[1]), int(sys.argv[2]))

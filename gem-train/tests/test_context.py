@@ -1,8 +1,5 @@
 """Processes that share each sequence compute what one process computes alone: logits, gradients, scores and updates."""
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +7,8 @@ import context_processes
 import numpy as np
 import pytest
 import torch
-import torch.distributed as dist
 from context_processes import CALCULATIONS, SLOW
+from spawned import found_by
 from torch.utils._pytree import tree_flatten_with_path
 
 from gem.errors import ConfigError
@@ -20,34 +17,10 @@ from gem_train.distributed.processes import connect
 from gem_train.distributed.world import ALONE
 
 
-def calculated(size: int, context: int, folder: Path) -> list[dict[str, Any]]:
-    """What each of `size` processes finds, `context` of which share each sequence."""
-    # The ports are the store's, as torchrun's agent has it: no other process can take them meanwhile.
-    store = dist.TCPStore("127.0.0.1", 0, is_master=True, wait_for_workers=False)
-    known = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(store.port), "TORCHELASTIC_USE_AGENT_STORE": "True"}
-    processes = [
-        subprocess.Popen(
-            [sys.executable, context_processes.__file__, str(context), str(folder)],
-            env={**os.environ, **known, "WORLD_SIZE": str(size), "RANK": str(rank), "OMP_NUM_THREADS": "1"},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-        )
-        for rank in range(size)
-    ]
-    try:
-        printed = [process.communicate(timeout=500)[0] for process in processes]
-    finally:
-        for process in processes:
-            process.kill()
-    assert [process.returncode for process in processes] == [0] * size, "\n".join(printed)
-    return [torch.load(folder / f"{rank}.pt", weights_only=False) for rank in range(size)]
-
-
 @pytest.fixture(scope="module")
 def two(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
     """What each of two processes found."""
-    return calculated(2, 2, tmp_path_factory.mktemp("two"))
+    return found_by(2, context_processes.__file__, tmp_path_factory.mktemp("two"), 2)
 
 
 def compare(found: Any, expected: Any) -> None:
@@ -83,7 +56,7 @@ def test_a_model_that_cannot_be_computed_by_slices_is_refused(two: list[dict[str
 @pytest.mark.parametrize("context", [2, 4])
 def test_four_processes_compute_what_one_does(context: int, tmp_path: Path) -> None:
     """Two groups of two; and four, who share two heads of keys."""
-    found = calculated(4, context, tmp_path)
+    found = found_by(4, context_processes.__file__, tmp_path, context)
     for name, work in {**CALCULATIONS, **SLOW}.items():
         alone = work(ALONE)
         for each in found:

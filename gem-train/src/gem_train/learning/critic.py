@@ -130,7 +130,7 @@ class Critic:
                     for name, tensor in self._latest():
                         own[name].copy_(tensor)
             self._network = _ValueNetwork(self._policy)
-            self._world.shard(self._network, blocks_of(self._policy))
+            self._world.shard(self._network, [*blocks_of(self._policy), _Head.__name__])
             settings, micro_tokens = self._settings, self._optim.micro_tokens
             optim = UpdateConfig(
                 lr=settings.lr, grad_clip=settings.grad_clip, micro_tokens=micro_tokens, betas=(0.9, 0.999)
@@ -149,13 +149,17 @@ class Critic:
             return network(packed)
 
 
+class _Head(nn.Linear):
+    """The head, which is divided by itself: what is divided together must have one type, and it is always float32."""
+
+
 class _ValueNetwork(nn.Module):
     """The body of a causal language model with a linear head for values."""
 
     def __init__(self, policy: PreTrainedModel) -> None:
         super().__init__()
         self.body = cast("PreTrainedModel", copy.deepcopy(policy.base_model))
-        self.head = nn.Linear(policy.config.hidden_size, 1, device=policy.device)
+        self.head = _Head(policy.config.hidden_size, 1, device=policy.device)
         nn.init.zeros_(self.head.weight)
         nn.init.zeros_(self.head.bias)
 

@@ -1,0 +1,92 @@
+"""What two processes compute together, over gloo on the CPU, is what one computes alone: every sum and every part.
+
+The processes are started once, without torchrun; `test_distributed.py` has whole runs with it.
+"""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+import two_processes
+from spawned import found_by
+from torch.utils._pytree import tree_flatten_with_path
+
+from gem_train.distributed.world import ALONE
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
+    """What each process found, by the names of the calculations."""
+    return found_by(2, two_processes.__file__, tmp_path_factory.mktemp("two"), *two_processes.CALCULATIONS)
+
+
+def compare(ours: Any, theirs: Any, within: float = 1e-4) -> None:
+    """Every number is the same, but for rounding: relative to the sizes in its array."""
+    pairs = zip(tree_flatten_with_path(ours)[0], tree_flatten_with_path(theirs)[0], strict=True)
+    for (path, mine), (other_path, other) in pairs:
+        assert path == other_path
+        if isinstance(mine, torch.Tensor | np.ndarray | float):
+            found, expected = (torch.as_tensor(each).double() for each in (mine, other))
+            assert found.shape == expected.shape, path
+            # Adam divides by the size of a gradient, so rounding weighs most where that is nearly 0.
+            assert (found - expected).abs().mean() <= within * expected.abs().mean() + 1e-9, path
+        else:
+            assert mine == other, path
+
+
+def test_the_processes_exchange_what_each_of_them_has(found: list[dict[str, Any]]) -> None:
+    each = [one["exchanged"] for one in found]
+    assert [one["rank"] for one in each] == [(0, 2), (1, 2)]
+    for one in each:
+        assert one["gather"] == one["together"] == ["of 0", "of 1"]
+        assert one["first"] == "of 0"
+        assert one["error"] == "ZeroDivisionError('integer division or modulo by zero')"
+        assert one["interrupt"] == "KeyboardInterrupt()"
+        assert one["sum"].tolist() == [3, 30]
+
+
+def test_a_divided_model_is_put_together_as_it_was(found: list[dict[str, Any]]) -> None:
+    first, second = (one["divided"] for one in found)
+    for each in (first, second):
+        for name, tensor in each["start"].items():
+            assert torch.equal(each["whole"][name], tensor)
+            assert torch.equal(each["again"][name], tensor)
+    assert all(torch.equal(first["collected"][name], tensor) for name, tensor in first["start"].items())
+    assert not second["collected"]
+    count = sum(tensor.numel() for tensor in first["start"].values())
+    assert 0.4 * count < first["held"] < 0.6 * count
+    assert first["held"] + second["held"] == count
+
+
+@pytest.mark.parametrize("name", ["float32", "imitation"])
+def test_two_processes_score_and_learn_what_one_does(found: list[dict[str, Any]], name: str, tmp_path: Path) -> None:
+    """Scores, values, metrics, weights and the state for a checkpoint, over two updates."""
+    alone = two_processes.CALCULATIONS[name](ALONE, tmp_path)
+    for each in found:
+        compare(each[name], alone)
+
+
+def test_weights_in_bfloat16_are_learned_by_two_processes_as_by_one(
+    found: list[dict[str, Any]], tmp_path: Path
+) -> None:
+    alone = two_processes.CALCULATIONS["bfloat16"](ALONE, tmp_path)["first"]
+    for each in found:
+        ours, theirs = each["bfloat16"]["first"]["weights"], alone["weights"]
+        start = {name: each["divided"]["start"][name].bfloat16() for name in theirs}
+        apart = sum(float((ours[name] - theirs[name]).float().abs().sum()) for name in start)
+        moved = sum(float((theirs[name] - start[name]).float().abs().sum()) for name in start)
+        assert apart < 0.1 * moved
+        compare(each["bfloat16"]["first"]["metrics"], alone["metrics"], within=0.05)
+
+
+def test_a_learner_of_two_processes_resumes_from_the_parts_that_both_stored(found: list[dict[str, Any]]) -> None:
+    for each in found:
+        compare(each["float32"]["resumed"], each["float32"]["second"], within=1e-6)
+
+
+@pytest.mark.full
+def test_a_learner_of_weights_in_bfloat16_resumes_so_too(tmp_path: Path) -> None:
+    for each in found_by(2, two_processes.__file__, tmp_path, *two_processes.SLOW):
+        compare(each["resumed bfloat16"]["resumed"], each["resumed bfloat16"]["second"], within=1e-6)
