@@ -85,11 +85,9 @@ def _others() -> float:
 def table(name: str, kept: Report) -> str:
     """A table as Markdown, with where it is from."""
     module = importlib.import_module(kept["command"].partition(".py")[0])
-    # Where the load was not measured meanwhile, it was before.
-    when, load = ("beside", kept["load"]) if "load" in kept else ("before", kept["load before"])
     about = (
-        f"`python benchmarks/{kept['command']}` at {kept['commit']}; {when} it, other programs used "
-        f"{load:.0%} of the cores."
+        f"`python benchmarks/{kept['command']}` at {kept['commit']}; beside it, other programs used "
+        f"{kept['load']:.0%} of the cores."
     )
     return f"{about}\n\n{module.table(kept['report']).strip()}\n"
 
