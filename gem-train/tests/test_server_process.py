@@ -62,3 +62,10 @@ def test_the_error_of_a_server_that_ended_is_shown_and_not_a_warning(tmp_path, l
     with serving(tmp_path, program) as process, pytest.raises(ConfigError, match="ended before it was ready") as found:
         process.wait_until(lambda: False, 60)
     assert shown in str(found.value)
+
+
+def test_a_server_that_is_about_to_end_is_said_to_have_ended(tmp_path, monkeypatch):
+    monkeypatch.setattr(launch, "_DYING", 60)
+    with serving(tmp_path, "open('ready', 'w'); time.sleep(0.5); sys.exit(9)") as process:
+        process.wait_until((tmp_path / "ready").exists, 60)
+        assert process.last_words().startswith("It ended with status 9.")

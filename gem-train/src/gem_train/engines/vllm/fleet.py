@@ -239,7 +239,8 @@ class Fleet:
         return Replica(number, ServerClient(self._addresses[number], self._timeout))
 
     def _described(self, replica: Replica) -> Described:
-        end_update(replica.client)
+        if replica.process is None:  # one that was just started has none open, and would log two errors
+            end_update(replica.client)
         described = describe(replica.client)
         replica.ready = True
         return Described(int(described["max_model_len"]), str(described["dtype"]).removeprefix("torch."))

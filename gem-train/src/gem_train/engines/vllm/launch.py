@@ -25,6 +25,8 @@ _SERVER = "vllm.entrypoints.openai.api_server"
 _ENVIRONMENT = {"VLLM_NO_USAGE_STATS": "1", "VLLM_LOGGING_LEVEL": "WARNING"}
 _POLL, _PATIENCE = 0.2, 15.0
 """Seconds between two looks at a server that starts, and until one that was told to end is killed."""
+_DYING = 2.0
+"""Seconds that a server which answers no more has to end: a killed one closes its sockets before it has a status."""
 _COMPUTED = 1.0
 """Seconds of CPU time that show that a server which starts goes on; one that only waits for something uses less."""
 _SHOWN = 500
@@ -100,7 +102,9 @@ class ServerProcess:
 
     def last_words(self) -> str:
         """Facts about a server that failed: whether it still runs, and its last error."""
-        status = self._process.poll()
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(_DYING)
+        status = self._process.returncode
         how = "It still runs" if status is None else f"It ended with status {status}"
         log = self._log.read_text("utf-8", errors="replace")
         errors = [found for found in _ERROR.findall(log) if _CONSEQUENCE not in found]
