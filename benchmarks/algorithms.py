@@ -87,7 +87,7 @@ class Task:
 
     id: str
     env: Mapping[str, Any]
-    wrappers: str
+    wrappers: str | list[dict[str, Any]]
     """By which the rewards of the environment are replaced."""
     teacher: str
     warmup: int
@@ -99,14 +99,14 @@ class Task:
     gammas: tuple[float, ...] = (0.9, 1.0)
 
 
-_GUESS = "game:GuessTheNumber-v0-easy", {"max_number": 7, "max_turns": 3}
+GUESS = "game:GuessTheNumber-v0-easy", {"max_number": 7, "max_turns": 3}
 """Bisection always finds one of 7 numbers with 3 guesses."""
 
 TASKS = {
     # With one turn nothing is discounted: runs with any gamma are the same to the last bit.
     "single-turn": Task("math:Arithmetic-v0-easy", {"digits": 1}, "", "expert", 400, 6, 40, 256, (1.0,)),
-    "sparse": Task(*_GUESS, "algorithms:Sparse", "random", 250, 6, 50, 128),
-    "dense": Task(*_GUESS, "algorithms:Dense", "random", 250, 6, 50, 128),
+    "sparse": Task(*GUESS, "algorithms:Sparse", "random", 250, 6, 50, 128),
+    "dense": Task(*GUESS, "algorithms:Dense", "random", 250, 6, 50, 128),
 }
 
 
