@@ -12,7 +12,7 @@ from gem_train.config.sections import UpdateConfig
 from gem_train.distributed.world import ALONE
 from gem_train.learning.optimizer import MasterAdamW, make_optimizer
 from gem_train.learning.scoring import score_tokens
-from gem_train.learning.updates import Updates
+from gem_train.learning.updates import Updates, minibatches
 from gem_train.models.loading import make_tiny
 
 SETTINGS: dict[str, Any] = {"lr": 1e-4, "betas": (0.9, 0.95), "weight_decay": 0.0}
@@ -158,3 +158,17 @@ def test_gradients_of_bfloat16_are_summed_in_float32_so_micro_batches_do_not_cha
     errors = [float((each - exact).norm() / exact.norm()) for each in found]
     assert max(errors) < 1.4e-2
     assert max(errors) - min(errors) < 1e-3
+
+
+def test_minibatches_have_every_row_once_in_another_order_by_epoch_step_and_seed() -> None:
+    rows = np.arange(3, 23)
+
+    def epochs(seed: int, step: int) -> list[list[int]]:
+        found = np.array(list(minibatches(rows, 2, 4, seed, "minibatches", step)))
+        assert found.shape == (2 * 4, 5)
+        return found.reshape(2, 20).tolist()
+
+    orders = [*epochs(0, 0), *epochs(0, 1), *epochs(1, 0)]
+    assert all(sorted(order) == rows.tolist() for order in orders)
+    assert len({*map(tuple, orders), tuple(rows)}) == 7
+    assert epochs(0, 0) == orders[:2]

@@ -358,7 +358,7 @@ def test_resumed_play_has_the_starts_of_a_run_that_was_not_stopped_and_a_sampler
                 [step] = player.steps(running, [version])
                 episodes = step.episodes
                 states.setdefault((version, False), json.dumps(running.state(version)))
-                starts.ended(episodes)
+                running.learned(episodes)
                 states.setdefault((version, True), json.dumps(running.state(version + 1)))
                 steps.append({each.seed: each.spec and each.spec.kwargs["longest"] for each in episodes})
             return steps

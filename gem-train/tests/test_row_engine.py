@@ -30,6 +30,8 @@ REWRITING = (
     "{% if m.role == 'assistant' %}{{ m.content[2:] }}{% else %}{{ m.content }}{% endif %}<|end|>{% endfor %}"
     "{% if add_generation_prompt %}<|assistant|>{% endif %}"
 )
+# Shows the first message alone, so that all prompts are the same.
+FORGETTING = "<|user|>{{ messages[0].content }}<|end|>{% if add_generation_prompt %}<|assistant|>{% endif %}"
 RULES = "These are the rules of the game, which all episodes share. "
 TEMPERATURE = 0.7
 
@@ -245,8 +247,11 @@ def test_a_prompt_that_several_conversations_share_is_read_once(
     assert sum(reads.passes) < opening + 16 + sampled + 20
 
 
-def test_a_new_segment_is_read_from_where_it_differs(model: PreTrainedModel, monkeypatch: pytest.MonkeyPatch) -> None:
-    sampler = made(model, REWRITING)
+@pytest.mark.parametrize("template", [REWRITING, FORGETTING], ids=["rewriting", "forgetting"])
+def test_a_new_segment_is_read_from_where_it_differs_and_its_last_id_always(
+    model: PreTrainedModel, monkeypatch: pytest.MonkeyPatch, template: str
+) -> None:
+    sampler = made(model, template)
     transcript = Transcript(RULES)
     sampler.send({0: transcript})
     first = sampler.recv()[0]
@@ -257,7 +262,7 @@ def test_a_new_segment_is_read_from_where_it_differs(model: PreTrainedModel, mon
     assert second.new_segment
     same = shared_length(extended([], first), list(second.prompt_ids))
     assert same >= len(first.prompt_ids)
-    assert sum(reads.passes) == len(second.prompt_ids) - same + len(second.ids) - 1
+    assert sum(reads.passes) == max(1, len(second.prompt_ids) - same) + len(second.ids) - 1
 
 
 def test_keys_are_read_in_place_and_scattered_rows_are_moved_together(

@@ -12,7 +12,7 @@ from safetensors.torch import load_file
 
 from gem.errors import TrainingStopped
 from gem_train.config.training import load_config
-from gem_train.distributed.shards import fill
+from gem_train.distributed.shards import _files, fill
 from gem_train.models.loading import LoadedModel, make_tiny
 from gem_train.runs.checkpoints import checkpoints
 from gem_train.runs.folder import RunFolder
@@ -79,8 +79,9 @@ def test_the_end_of_a_run_waits_for_its_checkpoint(
     assert (tmp_path / "checkpoint" / "best").resolve() == checkpoints(tmp_path)[0].resolve()
 
 
+@pytest.mark.parametrize("saves_again", [False, True])
 def test_a_checkpoint_that_cannot_be_written_stops_the_run_and_leaves_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, loaded: LoadedModel
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, loaded: LoadedModel, saves_again: bool
 ) -> None:
     def full() -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
@@ -88,6 +89,14 @@ def test_a_checkpoint_that_cannot_be_written_stops_the_run_and_leaves_nothing(
     before_saving(monkeypatch, loaded, full)
     with RunFolder(tmp_path, SETTINGS) as folder:
         folder.save_checkpoint(loaded, {}, 1, None, keep=1)
+        next_call = (lambda: folder.save_checkpoint(loaded, {}, 2, None, keep=1)) if saves_again else folder.settle
         with pytest.raises(TrainingStopped, match=r"No space left on device.*starts from the beginning"):
-            folder.settle()
+            next_call()
     assert not list((tmp_path / "checkpoint").iterdir())
+
+
+def test_tensors_share_files_of_a_limited_size() -> None:
+    """Of 128 MiB; only a tensor that is larger alone has a larger one."""
+    sizes = {"half": 2**26, "other half": 2**26, "small": 4, "large": 2**28, "next": 4, "last": 4}
+    tensors = {name: torch.empty(size, dtype=torch.uint8, device="meta") for name, size in sizes.items()}
+    assert _files(tensors) == {"half": 1, "other half": 1, "small": 2, "large": 3, "next": 4, "last": 4}
