@@ -1,6 +1,6 @@
 """What playing while learning brings where envs take their time: episodes per hour with `rollout.async`, and without.
 
-    python benchmarks/async_play.py [--latency 0.05 0.5] [--steps 8] [--seeds 5] [--max-lag 2] [--engine vllm_server]
+    python benchmarks/async_play.py [--latency 0.05 0.5] [--steps 8] [--episodes 64] [--seeds 0 1 2 3 4] [--max-lag 2]
 
 A tiny model learns to guess a number, and each turn of its env takes a time of this mean, drawn lognormally (σ = 1) by
 seed and turn. The runs of a seed are whole `gemx train`s from the model after one warm-up, one after the other, in this
@@ -33,7 +33,6 @@ from gem_train.runs.display import Display
 from gem_train.train import train
 
 ID = "game:GuessTheNumber-v0-easy"
-EPISODES = 64
 EVALUATED = 256
 SIGMA = 1.0
 T_975 = {1: 12.706, 2: 4.303, 3: 3.182, 4: 2.776, 5: 2.571, 6: 2.447, 7: 2.365, 8: 2.306, 9: 2.262}
@@ -59,9 +58,9 @@ class SlowEnv(Wrapper):
         return super().step(action)
 
 
-def config(steps, sampler, **settings):
+def config(steps, sampler, episodes=64, **settings):
     """The settings of a run; the later ones go over the earlier ones."""
-    rollout = {"engine": sampler, "episodes": EPISODES, "num_envs": 2 * EPISODES, "max_new_tokens": 16, "record": 0}
+    rollout = {"engine": sampler, "episodes": episodes, "num_envs": 2 * episodes, "max_new_tokens": 16, "record": 0}
     base = {
         "id": ID,
         "steps": steps,
@@ -134,6 +133,7 @@ def run(folder, model, arguments, engine, latency, seed, **play):
     settings = config(
         arguments.steps,
         arguments.engine,
+        arguments.episodes,
         seed=seed,
         model=str(model),
         warmup={"steps": 0},
@@ -147,7 +147,7 @@ def run(folder, model, arguments, engine, latency, seed, **play):
     lines = [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]
     steps = [line for line in lines if line["phase"] == "train"]
     spent = {doing: sum(line[f"seconds_{doing}"] for line in steps) for doing in ("play", "learn", "sync")}
-    learned = sum(EPISODES - line["failures"] for line in steps)
+    learned = sum(arguments.episodes - line["failures"] for line in steps)
     return {
         "episodes_per_hour": 3600 * learned / sum(spent.values()),
         "seconds": spent,
@@ -167,12 +167,12 @@ def interval(values):
     return fmean(values), half
 
 
-def pair(latency, plain, beside):
+def pair(latency, seeds, plain, beside):
     """What the runs of some seeds show, synchronous and asynchronous."""
     ratios = [other["episodes_per_hour"] / one["episodes_per_hour"] for one, other in zip(plain, beside, strict=True)]
     return {
         "latency": latency,
-        "seeds": len(plain),
+        "seeds": seeds,
         "ratio": sum(each["episodes_per_hour"] for each in beside) / sum(each["episodes_per_hour"] for each in plain),
         "ratios": ratios,
         "success": interval([other["after"] - one["after"] for one, other in zip(plain, beside, strict=True)]),
@@ -200,7 +200,7 @@ def table(report):
                 f"{mean['after']:.2f} | {each['ratio'] if kind == 'asynchronous' else 1:.2f} |"
             )
         mean, half = each["success"]
-        lines.append(f"| | difference of success, {each['seeds']} seeds | | | | | {mean:+.3f} ± {half:.3f} | |")
+        lines.append(f"| | difference of success, {len(each['seeds'])} seeds | | | | | {mean:+.3f} ± {half:.3f} | |")
     return "\n".join(lines)
 
 
@@ -208,7 +208,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--latency", type=float, nargs="+", default=[0.05, 0.5], help="means of a step, in seconds")
     parser.add_argument("--steps", type=int, default=8, help="of each run")
-    parser.add_argument("--seeds", type=int, default=5, help="runs of each kind, in turns")
+    parser.add_argument("--episodes", type=int, default=64, help="of a step, in twice as many envs")
+    parser.add_argument("--seeds", type=int, nargs="+", default=list(range(5)), help="of pairs of runs, in turns")
     parser.add_argument("--warm-up", type=int, default=250, help="steps of the warm-up")
     parser.add_argument("--max-lag", type=int, default=2, help="of the asynchronous runs")
     parser.add_argument("--late", choices=("wait", "drop"), default="wait")
@@ -226,12 +227,12 @@ def main():
         with server(model) if arguments.engine == "vllm_server" else contextmanager(lambda: iter([{}]))() as engine:
             for latency in arguments.latency:
                 made = {"synchronous": [], "asynchronous": []}
-                for seed in range(arguments.seeds):
+                for seed in arguments.seeds:
                     for kind, play in (("synchronous", {}), ("asynchronous", beside)):
                         path = Path(folder) / f"{kind}-{latency}-{seed}"
                         made[kind].append(run(path, model, arguments, engine, latency, seed, **play))
                         print(kind, latency, seed, made[kind][-1], file=sys.stderr)
-                pairs.append(pair(latency, *made.values()))
+                pairs.append(pair(latency, arguments.seeds, *made.values()))
     show({"pairs": pairs}, table({"pairs": pairs}), arguments.json)
 
 

@@ -1,7 +1,10 @@
 """Environments for the tests of play. Vectors import this module by its name."""
 
+import os
 import random
+import signal
 import time
+from contextlib import suppress
 from pathlib import Path
 
 from gem import Step, TurnEnv, seeding
@@ -122,4 +125,19 @@ class Gated(Walk):
     def _step(self, action: str) -> Step:
         while not self.gate.exists():
             time.sleep(0.005)
+        return super()._step(action)
+
+
+class Mortal(Walk):
+    """Kills its process in a step, once for each file that is put into a folder."""
+
+    def __init__(self, folder: str) -> None:
+        super().__init__()
+        self.folder = Path(folder)
+
+    def _step(self, action: str) -> Step:
+        for file in self.folder.iterdir():
+            with suppress(FileNotFoundError):  # another process has died of it
+                file.unlink()
+                os.kill(os.getpid(), signal.SIGKILL)
         return super()._step(action)

@@ -127,6 +127,23 @@ def test_episodes_that_fail_and_those_of_their_groups_are_accounted_for() -> Non
     assert found.metrics()["episodes/open"] == 0
 
 
+def test_an_env_process_that_is_killed_costs_the_episode_that_it_was_stepping_and_no_other(tmp_path: Path) -> None:
+    player, steps = Player(20), list[Played]()
+    settings: dict[str, Any] = {"env": {"folder": str(tmp_path)}, "backend": "process", "group_size": 2, "max_lag": 2}
+    with beside(player, num_envs=6, id="Mortal", **settings) as play:
+        for version in range(STEPS):
+            if version in (1, 3):
+                (tmp_path / "die").touch()
+            steps += player.steps(play, [version])
+
+    failed = [episode.failure for step in steps for episode in step.failed]
+    assert ["ended by SIGKILL" in failure.error for failure in failed if failure] == [True, True]
+    found = steps[-1].counts
+    assert found.learned == STEPS * EPISODES == sum(map(len, (step.episodes for step in steps)))
+    assert (found.failed, found.open, found.abandoned) == (2, 0, 0)
+    assert found.started == found.learned + found.failed + found.replaced
+
+
 @pytest.mark.parametrize("asynchronous", [False, True])
 def test_a_group_that_gets_too_old_is_dropped_and_starts_again_under_newer_weights(asynchronous: bool) -> None:
     slow = seeding.derive(3, "train", 0, 5)
