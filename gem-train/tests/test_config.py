@@ -85,6 +85,14 @@ def test_an_algorithm_is_found_by_the_path_of_its_class():
     assert config.credit == load_config([ECHO]).credit
 
 
+def test_an_environment_of_a_mix_has_its_arguments_over_those_of_all_and_its_wrappers_inside():
+    tables = [{**ECHO, "env": {"word": "own"}, "wrappers": "inner"}, {"id": "core:Other-v0"}]
+    config = load_config([{"mix": tables, "env": {"word": "of all"}, "wrappers": "outer"}])
+    own, other = config.trained.parts
+    assert (own.env, own.wrappers) == ({"word": "own"}, ["inner", "outer"])
+    assert (other.env, other.wrappers) == ({"word": "of all"}, ["outer"])
+
+
 def test_values_are_read_as_toml_or_otherwise_as_text():
     assert parse_setting("a.b=[1, 2]") == {"a": {"b": [1, 2]}}
     assert parse_setting("model=Qwen/Qwen3-1.7B") == {"model": "Qwen/Qwen3-1.7B"}

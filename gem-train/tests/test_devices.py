@@ -18,6 +18,15 @@ def test_the_diagnosis_has_the_versions_and_the_default_device() -> None:
     assert f", device {devices.find_device('auto')}" in status
 
 
+def test_after_a_run_threads_and_deterministic_algorithms_are_as_before() -> None:
+    before = torch.get_num_threads(), torch.are_deterministic_algorithms_enabled()
+
+    with devices.torch_settings(before[0] + 1):
+        assert (torch.get_num_threads(), torch.are_deterministic_algorithms_enabled()) == (before[0] + 1, True)
+
+    assert (torch.get_num_threads(), torch.are_deterministic_algorithms_enabled()) == before
+
+
 def test_a_vllm_that_does_not_fit_is_pointed_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     diagnose = import_object(gem_diagnostics()["vllm"])
     monkeypatch.setattr("sys.path", [str(tmp_path), *sys.path])

@@ -176,6 +176,7 @@ def test_an_adapter_is_trained_further_from_a_run(trained: Path, tmp_path: Path)
         ({"lora.targets": "q_prj"}, "Its linear layers: down_proj, gate_proj, k_proj"),
         ({"model": "tiny"}, "an adapter is added to a trained model"),
         ({"model": "TRAINED", "lora.rank": 8}, "--set lora.rank=4 --set lora.alpha=8"),
+        ({"model": "TRAINED", "lora.alpha": 16}, "--set lora.rank=4 --set lora.alpha=8"),
         ({"model": "TRAINED", "lora.rank": 0}, "merge it first"),
         ({"model": "MOVED"}, "is not there; if it has moved"),
     ],

@@ -24,7 +24,7 @@ from gem_eval.results.intervals import wilson_interval
 from gem_train.batch import TokenSequence, collate
 from gem_train.runs.display import Display
 from gem_train.sft.config import SFTOptimConfig, load_sft_config
-from gem_train.sft.demonstrations import encode, load, split
+from gem_train.sft.demonstrations import demonstrations, encode, load, split
 from gem_train.sft.imitation import Imitator, tokenized
 from gem_train.sft.training import SFTSummary, sft
 
@@ -287,6 +287,14 @@ def test_of_a_recording_only_the_wanted_episodes_are_imitated(recording, tmp_pat
     assert Result.of(kept).success == 1.0
     recording.unlink()  # a run has its own copy
     assert run(tmp_path / "all", wanted, {"steps": 2}).steps == 2
+
+
+def test_episodes_that_failed_are_not_imitated():
+    data = {"policy": "random", "episodes": 12, "successful": False}
+    config = load_sft_config([{"id": "play_envs:Walk", "env": {"fails": 3}, "data": data}])
+    wanted, played = demonstrations(config, lambda done, total: None)
+    assert 0 < len(wanted) < played == 12
+    assert all(each.failure is None for each in wanted)
 
 
 WRONG = {
