@@ -41,10 +41,13 @@ def made(folder: Path, template: str = "env-pack", **settings: str) -> Path:
 
 
 def combinations(template: str) -> list[dict[str, str]]:
+    """Settings of a template in which every two choices are together; of three settings, half of all combinations."""
     names = ("kind", "licence", "ci") if template == "env-pack" else ("licence", "ci")
+    offered = [list(enumerate(choices(template, name))) for name in names]
     return [
-        dict(zip(names, values, strict=True))
-        for values in itertools.product(*(choices(template, name) for name in names))
+        {name: value for name, (_, value) in zip(names, chosen, strict=True)}
+        for chosen in itertools.product(*offered)
+        if len(names) < 3 or sum(number for number, _ in chosen) % 2 == 0
     ]
 
 

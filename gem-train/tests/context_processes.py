@@ -1,15 +1,9 @@
-"""What processes that share sequences compute, for tests: `CALCULATIONS`, each of which is given the world.
+"""What processes that share sequences compute, for tests: `CALCULATIONS`, each of which is given the world."""
 
-``python context_processes.py FOLDER CONTEXT``, started as torchrun does it, writes what each process found. Those of
-more than two processes calculate what is `SLOW`, too.
-"""
-
-import sys
 from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import asdict
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,7 +16,7 @@ from gem_train.algorithms.ppo import PPO, PPOSettings
 from gem_train.algorithms.settings import CriticSettings
 from gem_train.batch import Batch, TokenSequence
 from gem_train.config.sections import LoraConfig, OptimConfig
-from gem_train.distributed.processes import connect, whole
+from gem_train.distributed.processes import whole
 from gem_train.distributed.world import World
 from gem_train.learning.attention import NAME
 from gem_train.learning.critic import Critic
@@ -167,19 +161,6 @@ CALCULATIONS: dict[str, Callable[[World], Any]] = {
     **{name: partial(passes, name=name) for name in MODELS},
     "learning": partial(learning, checkpointing=True),
     "imitation": imitation,
+    "adapter": partial(learning, adapter=True),
+    "refusals": refusals,
 }
-SLOW: dict[str, Callable[[World], Any]] = {"adapter": partial(learning, adapter=True)}
-"""The others, which take longer."""
-
-
-def main(folder: Path, context: int) -> None:
-    """Calculate all, as one of the processes that the environment variables of torchrun describe."""
-    torch.set_num_threads(1)
-    with connect("cpu", 100, context) as world:
-        works = {**CALCULATIONS, "refusals": refusals, **(SLOW if world.size > 2 else {})}
-        found = {name: work(world) for name, work in works.items()}
-        torch.save(found, folder / f"{world.rank}.pt")
-
-
-if __name__ == "__main__":
-    main(Path(sys.argv[1]), int(sys.argv[2]))

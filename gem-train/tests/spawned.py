@@ -1,41 +1,87 @@
-"""Processes of a run on this machine, over gloo on the CPU, without torchrun, for tests."""
+"""Processes that train on this machine, for tests; what they import is imported once."""
 
+import importlib
+import multiprocessing
 import os
-import subprocess
-import sys
+from collections.abc import Callable
+from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import torch
 import torch.distributed as dist
 
+from gem_train.distributed.processes import connect
 
-def found_by(size: int, program: str, folder: Path, *words: object) -> list[dict[str, Any]]:
-    """What each of `size` processes of a program found.
+_IMPORTED = ["gem_train.train", "gem_train.sft.imitation", "gem_train.runs.display", "gem.wrappers"]
+
+
+def started(target: Callable[..., Any], *arguments: Any) -> BaseProcess:
+    """A process that calls `target`, as a fork of one that has imported the trainer."""
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(
+        ["gem_train.train", "gem_train.runs.display", "gem.wrappers", "gem_train.sft.imitation"]
+    )
+    process = context.Process(target=target, args=arguments)
+    process.start()
+    return process
+
+
+class Processes:
+    """Processes that calculate together what they are asked for, over gloo and without torchrun; a context.
 
     Args:
         size: number of processes.
-        program: file that is run with `folder` and `words`, and leaves what it found in ``folder/RANK.pt``.
-        folder: an empty one.
-        words: other arguments.
+        module: name of the module with `CALCULATIONS`, functions of the world by name.
+        folder: for what is found; an empty one.
+        context: number of processes that share each sequence.
     """
-    # The ports are the store's, as torchrun's agent has it: no other process can take them meanwhile.
-    store = dist.TCPStore("127.0.0.1", 0, is_master=True, wait_for_workers=False)
-    known = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(store.port), "TORCHELASTIC_USE_AGENT_STORE": "True"}
-    processes = [
-        subprocess.Popen(
-            [sys.executable, program, str(folder), *map(str, words)],
-            env={**os.environ, **known, "WORLD_SIZE": str(size), "RANK": str(rank), "OMP_NUM_THREADS": "1"},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-        )
-        for rank in range(size)
-    ]
-    try:
-        printed = [process.communicate(timeout=500)[0] for process in processes]
-    finally:
-        for process in processes:
+
+    def __init__(self, size: int, module: str, folder: Path, context: int = 1) -> None:
+        self._folder = folder
+        # The ports are the store's, as torchrun's agent has it: no other process can take them meanwhile.
+        self._store = dist.TCPStore("127.0.0.1", 0, is_master=True, wait_for_workers=False)
+        known = {
+            "MASTER_ADDR": "127.0.0.1",
+            "MASTER_PORT": str(self._store.port),
+            "TORCHELASTIC_USE_AGENT_STORE": "True",
+            "WORLD_SIZE": str(size),
+        }
+        pipes = [multiprocessing.Pipe() for _ in range(size)]
+        self._processes = [
+            started(_calculate, {**known, "RANK": str(rank)}, module, folder, context, theirs)
+            for rank, (_, theirs) in enumerate(pipes)
+        ]
+        self._asked = [ours for ours, _ in pipes]
+        for _, theirs in pipes:
+            theirs.close()
+
+    def __getitem__(self, name: str) -> list[Any]:
+        """What each process finds by the calculation of this name, which is made once."""
+        files = [self._folder / f"{name}.{rank}.pt" for rank in range(len(self._processes))]
+        if not files[0].exists():
+            for asked in self._asked:
+                asked.send(name)
+            for asked in self._asked:
+                asked.recv()
+        return [torch.load(file, weights_only=False) for file in files]
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for process in self._processes:
             process.kill()
-    assert [process.returncode for process in processes] == [0] * size, "\n".join(printed)
-    return [torch.load(folder / f"{rank}.pt", weights_only=False) for rank in range(size)]
+            process.join()
+
+
+def _calculate(known: dict[str, str], module: str, folder: Path, context: int, asked: Connection) -> None:
+    os.environ.update(known)
+    torch.set_num_threads(1)
+    works = importlib.import_module(module).CALCULATIONS
+    with connect("cpu", 100, context) as world:
+        while True:
+            name = asked.recv()
+            torch.save(works[name](world), folder / f"{name}.{world.rank}.pt")
+            asked.send("done")

@@ -1,14 +1,14 @@
 """Processes that share each sequence compute what one process computes alone: logits, gradients, scores and updates."""
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import context_processes
 import numpy as np
 import pytest
 import torch
-from context_processes import CALCULATIONS, SLOW
-from spawned import found_by
+from context_processes import CALCULATIONS, MODELS
+from spawned import Processes
 from torch.utils._pytree import tree_flatten_with_path
 
 from gem.errors import ConfigError
@@ -18,9 +18,10 @@ from gem_train.distributed.world import ALONE
 
 
 @pytest.fixture(scope="module")
-def two(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
-    """What each of two processes found."""
-    return found_by(2, context_processes.__file__, tmp_path_factory.mktemp("two"), 2)
+def two(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Processes]:
+    """Two processes that share sequences."""
+    with Processes(2, "context_processes", tmp_path_factory.mktemp("two"), 2) as found:
+        yield found
 
 
 def compare(found: Any, expected: Any) -> None:
@@ -36,16 +37,15 @@ def compare(found: Any, expected: Any) -> None:
         assert largest <= 1e-5 * max(1e-3, np.abs(other).max(initial=0)), path
 
 
-@pytest.mark.parametrize("name", CALCULATIONS)
-def test_two_processes_that_share_sequences_compute_what_one_does(two: list[dict[str, Any]], name: str) -> None:
+@pytest.mark.parametrize("name", [*MODELS, "learning", "imitation"])
+def test_two_processes_that_share_sequences_compute_what_one_does(two: Processes, name: str) -> None:
     alone = CALCULATIONS[name](ALONE)
-    for each in two:
-        compare(each[name], alone)
+    for each in two[name]:
+        compare(each, alone)
 
 
-def test_a_model_that_cannot_be_computed_by_slices_is_refused(two: list[dict[str, Any]]) -> None:
-    for each in two:
-        told = each["refusals"]
+def test_a_model_that_cannot_be_computed_by_slices_is_refused(two: Processes) -> None:
+    for told in two["refusals"]:
         assert told["grouped"] == "fits"
         assert "2 processes cannot share the 3 heads" in told["three heads"]
         assert "one of 1, 3" in told["three heads"]
@@ -56,11 +56,11 @@ def test_a_model_that_cannot_be_computed_by_slices_is_refused(two: list[dict[str
 @pytest.mark.parametrize("context", [2, 4])
 def test_four_processes_compute_what_one_does(context: int, tmp_path: Path) -> None:
     """Two groups of two; and four, who share two heads of keys."""
-    found = found_by(4, context_processes.__file__, tmp_path, context)
-    for name, work in {**CALCULATIONS, **SLOW}.items():
-        alone = work(ALONE)
-        for each in found:
-            compare(without_straggling(each[name]), alone)
+    with Processes(4, "context_processes", tmp_path, context) as four:
+        for name in ("grouped", "learning" if context == 2 else "adapter"):
+            alone = CALCULATIONS[name](ALONE)
+            for each in four[name]:
+                compare(without_straggling(each), alone)
 
 
 def without_straggling(found: dict[str, Any]) -> dict[str, Any]:

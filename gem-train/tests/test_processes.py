@@ -3,23 +3,24 @@
 The processes are started once, without torchrun; `test_distributed.py` has whole runs with it.
 """
 
-from pathlib import Path
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
 import two_processes
-from spawned import found_by
+from spawned import Processes
 from torch.utils._pytree import tree_flatten_with_path
 
 from gem_train.distributed.world import ALONE
 
 
 @pytest.fixture(scope="module")
-def found(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
-    """What each process found, by the names of the calculations."""
-    return found_by(2, two_processes.__file__, tmp_path_factory.mktemp("two"), *two_processes.CALCULATIONS)
+def two(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Processes]:
+    """Two processes."""
+    with Processes(2, "two_processes", tmp_path_factory.mktemp("two")) as found:
+        yield found
 
 
 def compare(ours: Any, theirs: Any, within: float = 1e-4) -> None:
@@ -36,8 +37,8 @@ def compare(ours: Any, theirs: Any, within: float = 1e-4) -> None:
             assert mine == other, path
 
 
-def test_the_processes_exchange_what_each_of_them_has(found: list[dict[str, Any]]) -> None:
-    each = [one["exchanged"] for one in found]
+def test_the_processes_exchange_what_each_of_them_has(two: Processes) -> None:
+    each = two["exchanged"]
     assert [one["rank"] for one in each] == [(0, 2), (1, 2)]
     for one in each:
         assert one["gather"] == one["together"] == ["of 0", "of 1"]
@@ -47,8 +48,8 @@ def test_the_processes_exchange_what_each_of_them_has(found: list[dict[str, Any]
         assert one["sum"].tolist() == [3, 30]
 
 
-def test_a_divided_model_is_put_together_as_it_was(found: list[dict[str, Any]]) -> None:
-    first, second = (one["divided"] for one in found)
+def test_a_divided_model_is_put_together_as_it_was(two: Processes) -> None:
+    first, second = two["divided"]
     for each in (first, second):
         for name, tensor in each["start"].items():
             assert torch.equal(each["whole"][name], tensor)
@@ -61,32 +62,25 @@ def test_a_divided_model_is_put_together_as_it_was(found: list[dict[str, Any]]) 
 
 
 @pytest.mark.parametrize("name", ["float32", "imitation"])
-def test_two_processes_score_and_learn_what_one_does(found: list[dict[str, Any]], name: str, tmp_path: Path) -> None:
+def test_two_processes_score_and_learn_what_one_does(two: Processes, name: str) -> None:
     """Scores, values, metrics, weights and the state for a checkpoint, over two updates."""
-    alone = two_processes.CALCULATIONS[name](ALONE, tmp_path)
-    for each in found:
-        compare(each[name], alone)
+    alone = two_processes.CALCULATIONS[name](ALONE)
+    for each in two[name]:
+        compare(each, alone)
 
 
-def test_weights_in_bfloat16_are_learned_by_two_processes_as_by_one(
-    found: list[dict[str, Any]], tmp_path: Path
-) -> None:
-    alone = two_processes.CALCULATIONS["bfloat16"](ALONE, tmp_path)["first"]
-    for each in found:
-        ours, theirs = each["bfloat16"]["first"]["weights"], alone["weights"]
-        start = {name: each["divided"]["start"][name].bfloat16() for name in theirs}
+def test_weights_in_bfloat16_are_learned_by_two_processes_as_by_one(two: Processes) -> None:
+    alone = two_processes.CALCULATIONS["bfloat16"](ALONE)["first"]
+    for each, before in zip(two["bfloat16"], two["divided"], strict=True):
+        ours, theirs = each["first"]["weights"], alone["weights"]
+        start = {name: before["start"][name].bfloat16() for name in theirs}
         apart = sum(float((ours[name] - theirs[name]).float().abs().sum()) for name in start)
         moved = sum(float((theirs[name] - start[name]).float().abs().sum()) for name in start)
         assert apart < 0.1 * moved
-        compare(each["bfloat16"]["first"]["metrics"], alone["metrics"], within=0.05)
+        compare(each["first"]["metrics"], alone["metrics"], within=0.05)
 
 
-def test_a_learner_of_two_processes_resumes_from_the_parts_that_both_stored(found: list[dict[str, Any]]) -> None:
-    for each in found:
-        compare(each["float32"]["resumed"], each["float32"]["second"], within=1e-6)
-
-
-@pytest.mark.full
-def test_a_learner_of_weights_in_bfloat16_resumes_so_too(tmp_path: Path) -> None:
-    for each in found_by(2, two_processes.__file__, tmp_path, *two_processes.SLOW):
-        compare(each["resumed bfloat16"]["resumed"], each["resumed bfloat16"]["second"], within=1e-6)
+@pytest.mark.parametrize("name", ["float32", pytest.param("resumed bfloat16", marks=pytest.mark.full)])
+def test_a_learner_of_two_processes_resumes_from_the_parts_that_both_stored(two: Processes, name: str) -> None:
+    for each in two[name]:
+        compare(each["resumed"], each["second"], within=1e-6)

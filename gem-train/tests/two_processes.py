@@ -1,10 +1,8 @@
-"""What the processes of a run compute together, for tests: `CALCULATIONS`, each given the world and a folder.
+"""What the processes of a run compute together, for tests: `CALCULATIONS`, each of which is given the world."""
 
-``python two_processes.py FOLDER NAMES``, started twice as torchrun does it, writes what each process found.
-"""
-
-import sys
-from collections.abc import Callable, Iterable, Mapping
+import shutil
+import tempfile
+from collections.abc import Callable, Mapping
 from copy import deepcopy
 from dataclasses import asdict, replace
 from functools import partial
@@ -19,7 +17,7 @@ from gem_train.algorithms.ppo import PPO, PPOSettings
 from gem_train.algorithms.settings import CriticSettings
 from gem_train.batch import Batch, TokenSequence
 from gem_train.config.sections import OptimConfig, UpdateConfig
-from gem_train.distributed.processes import connect, whole
+from gem_train.distributed.processes import whole
 from gem_train.distributed.shards import fill, planned, with_stored, without_tensors
 from gem_train.distributed.world import World
 from gem_train.learning.critic import Critic
@@ -53,7 +51,7 @@ def batch() -> Batch:
     return replace(made, version=np.arange(10) % 4)
 
 
-def exchanged(world: World, _: Path) -> dict[str, Any]:
+def exchanged(world: World) -> dict[str, Any]:
     """What the processes exchange by itself."""
 
     def stopped(work: Callable[[], Any]) -> str:
@@ -87,7 +85,7 @@ def filled(like: torch.Tensor, source: torch.Tensor) -> torch.Tensor:
     return made
 
 
-def divided(world: World, _: Path) -> dict[str, Any]:
+def divided(world: World) -> dict[str, Any]:
     """A model that is divided among the processes, put together again."""
     model = tiny_model(tiny_tokenizer([]), seed=0).eval()
     start = {name: tensor.detach().clone() for name, tensor in model.named_parameters()}
@@ -102,7 +100,7 @@ def divided(world: World, _: Path) -> dict[str, Any]:
     }
 
 
-def learning(world: World, folder: Path, *, half: bool = False, resumes: bool = True) -> dict[str, Any]:
+def learning(world: World, *, half: bool = False, resumes: bool = True) -> dict[str, Any]:
     """An update with a critic and a reference; one more, and the same by a learner that resumed after the first."""
     algorithm = PPO(PPOSettings(kl=0.1, old_logprobs="learner", importance_cap=2.0))
     prepared = algorithm.prepare(batch())
@@ -134,15 +132,18 @@ def learning(world: World, folder: Path, *, half: bool = False, resumes: bool = 
     state = tree_map_only(torch.Tensor, lambda tensor: whole(tensor.detach()).clone(), learner.state())
     # As checkpoints do it: each process writes its part, and reads the part that it needs.
     plain, tensors = without_tensors(learner.state())
-    stored = folder / f"half-{half}"
+    folder = world.first(tempfile.mkdtemp)
+    stored = Path(folder) / "state"
     planned(tensors, stored, world)()
     world.gather("written")
     resumed = made(first["weights"])
     resumed.restore(with_stored(plain, stored))
+    world.gather("read")
+    world.first(lambda: shutil.rmtree(folder))
     return {"first": first, "state": state, "second": step(learner), "resumed": step(resumed)}
 
 
-def imitation(world: World, _: Path) -> dict[str, Any]:
+def imitation(world: World) -> dict[str, Any]:
     """Two steps of each target."""
     found: dict[str, Any] = {}
     for target in ("actions", "all"):
@@ -156,24 +157,11 @@ def imitation(world: World, _: Path) -> dict[str, Any]:
     return found
 
 
-CALCULATIONS: dict[str, Callable[[World, Path], Any]] = {
+CALCULATIONS: dict[str, Callable[[World], Any]] = {
     "exchanged": exchanged,
     "divided": divided,
     "float32": learning,
     "bfloat16": partial(learning, half=True, resumes=False),
+    "resumed bfloat16": partial(learning, half=True),
     "imitation": imitation,
 }
-SLOW: dict[str, Callable[[World, Path], Any]] = {"resumed bfloat16": partial(learning, half=True)}
-"""The others, which take longer."""
-
-
-def main(folder: Path, names: Iterable[str]) -> None:
-    """Make some calculations, as one of the processes that the environment variables of torchrun describe."""
-    torch.set_num_threads(1)
-    with connect("cpu", 100) as world:
-        found = {name: {**CALCULATIONS, **SLOW}[name](world, folder) for name in names}
-        torch.save(tree_map_only(torch.Tensor, torch.Tensor.cpu, found), folder / f"{world.rank}.pt")
-
-
-if __name__ == "__main__":
-    main(Path(sys.argv[1]), sys.argv[2:])
