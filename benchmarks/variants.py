@@ -4,7 +4,7 @@
 
 The task is the sparse one of `algorithms.py`, with its models, its number of steps, and the settings of REINFORCE and
 GRPO there at γ = 1. GSPO, CISPO and rejection are parts of the loss, and are tried with REINFORCE; dynamic sampling is
-about groups, and is tried with GRPO. A finished run in the folder is not repeated.
+tried with both. A finished run in the folder is not repeated.
 """
 
 import argparse
@@ -23,14 +23,16 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "cispo": {"algorithm": "reinforce", "credit": {"policy_loss": "cispo"}},
     # With more environments than a step has episodes, replies are of older weights.
     "rejection": {"algorithm": "reinforce", "credit": REJECTING, "rollout": {"max_lag": 1, "num_envs": 192}},
-    "dynamic": {"algorithm": "grpo", "rollout": {"group_size": 8, "dynamic_sampling": 3}},
+    "dynamic-reinforce": {"algorithm": "reinforce", "rollout": {"group_size": 4, "dynamic_sampling": 3}},
+    "dynamic-grpo": {"algorithm": "grpo", "rollout": {"group_size": 8, "dynamic_sampling": 3}},
 }
 """Name → the settings that it adds."""
 USED = {
     "gspo": ("clip_fraction", "of the tokens clipped"),
     "cispo": ("clip_fraction", "of the tokens clipped"),
     "rejection": ("importance_rejected", "of the tokens rejected"),
-    "dynamic": ("filtered", "episodes of a step replaced"),
+    "dynamic-reinforce": ("filtered", "episodes of a step replaced"),
+    "dynamic-grpo": ("filtered", "episodes of a step replaced"),
 }
 """Name → the metric that says how much the part did, and in words."""
 
