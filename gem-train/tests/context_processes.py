@@ -1,7 +1,6 @@
 """What processes that share sequences compute, for tests: `CALCULATIONS`, each of which is given the world."""
 
 from collections.abc import Callable
-from copy import deepcopy
 from dataclasses import asdict
 from functools import partial
 from typing import Any
@@ -109,7 +108,7 @@ def learning(world: World, *, adapter: bool = False, checkpointing: bool = False
     model = make("Qwen3", {"head_dim": 16})
     if adapter:
         choose_trained(model, LoraConfig(rank=2), 0)
-    critic = Critic(deepcopy(model), CriticSettings(lr=1e-2, minibatches=1), optim, seed=0, world=world)
+    critic = Critic(model, CriticSettings(lr=1e-2, minibatches=1), optim, seed=0, world=world)
     world.shard(model, blocks_of(model))
     learner = Learner(model, optim, steps=2, temperature=0.7, seed=7, critic=critic, world=world)
     found: dict[str, Any] = {}

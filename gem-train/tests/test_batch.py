@@ -68,3 +68,10 @@ def test_the_table_of_turns_says_which_replies_were_cut_and_under_which_weights(
     assert batch.version.tolist() == [-1, 3, -2, 4]
     assert batch.trained.all()
     assert not batch.state_only.any()
+
+
+def test_a_sampled_id_without_an_id_before_it_is_an_error():
+    """It would be scored by the end of another sequence."""
+    said = Completion("a", prompt_ids=(), ids=(3,), logprobs=(-0.5,))
+    with pytest.raises(ValueError, match="must begin with an id that was not sampled"):
+        collate([episode(said)])

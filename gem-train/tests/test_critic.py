@@ -63,6 +63,19 @@ def test_the_state_before_an_action_is_the_id_before_its_first_one(batch: Batch,
     assert rows == [list(place.values()) for place in places]
 
 
+def test_a_prompt_of_one_id_is_a_state_like_any_other():
+    sequences = [sequence([-1, 0, 0], 0), sequence([-1, -1, 1], 1)]
+    learner = critic()
+    played = Batch.of(sequences, np.zeros(2, np.float32), np.array([0, 1]))
+    learner.update(played, TARGETS[:2], learner.values(played), 0)
+    network, _ = learner._built()
+    with torch.no_grad():
+        hidden = [network.body(torch.from_numpy(each.ids[: 1 + row])[None]) for row, each in enumerate(sequences)]
+        expected = [network.head(each.last_hidden_state[0, -1]).item() for each in hidden]
+    assert learner.values(played) == pytest.approx(expected, abs=1e-6)
+    assert expected[0] != 0
+
+
 def test_values_depend_on_all_that_was_read_before_the_turn_and_on_nothing_after(trained: Critic, batch: Batch):
     def changed(at: int) -> list[bool]:
         first = batch.sequences[0]

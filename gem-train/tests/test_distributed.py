@@ -202,6 +202,26 @@ def test_imitation_in_two_processes_ends_as_in_one_also_when_it_was_stopped(
     compare_weights(two, one, "model.safetensors")
 
 
+def test_processes_that_share_sequences_end_as_one_does_also_when_one_was_killed(tmp_path: Path) -> None:
+    two, settings = tmp_path / "two", {"distributed.context": 2, "steps": 4}
+    process = start(two, **settings)
+    wait_for(two, 3, process)
+    os.kill(process_of_rank(1, process.pid), signal.SIGKILL)
+    assert "another process of the run has ended" in process.communicate(timeout=120)[0]
+    assert "resum" in together(two, **settings)
+    assert_same(two, alone(tmp_path / "one", steps=4))
+
+
+def test_processes_share_sequences_in_bfloat16_too(tmp_path: Path) -> None:
+    half = {"dtype": "bfloat16", "weights": "bfloat16", "steps": 4}
+    together(tmp_path / "two", "sft", **half, **{"distributed.context": 2})
+    alone(tmp_path / "one", "sft", **half)
+    for mine, other in zip(lines(tmp_path / "two"), lines(tmp_path / "one"), strict=True):
+        assert mine.keys() == other.keys()
+        for name in mine.keys() & {"loss", "held_out_loss"}:
+            assert mine[name] == pytest.approx(other[name], rel=1e-2), (name, mine["step"])
+
+
 def test_an_error_of_all_processes_is_printed_once(tmp_path: Path) -> None:
     process = start(tmp_path / "run", algorithm="rebm")
     printed = process.communicate(timeout=120)[0]

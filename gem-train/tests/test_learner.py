@@ -239,3 +239,20 @@ def test_the_learning_rate_grows_back_to_its_setting_and_no_further(model: PreTr
     credit = ALGORITHM.credit(batch, Scores())
     rates = [learner.update(batch, Scores(), credit, ALGORITHM.loss)["lr"] for _ in range(4)]
     assert rates == pytest.approx([8e-4, 9.6e-4, 1e-3, 1e-3])
+
+
+def test_a_minibatch_of_which_every_token_was_rejected_changes_nothing(model: PreTrainedModel, batch: Batch):
+    """Adam's moments from the minibatch before would go on moving the weights."""
+    algorithm = Reinforce(AlgorithmSettings(old_logprobs="learner", importance_cap=2.0, importance_beyond="reject"))
+    learner = Learner(model, OPTIM, steps=2, temperature=1.0, seed=7)
+    norms: list[float] = []
+    for scale in (1, 100):
+        far = tuple(replace(each, logprobs=(each.logprobs * scale).astype(np.float32)) for each in batch.sequences)
+        given = replace(batch, sequences=far)
+        scores = learner.score(given, algorithm.needs)
+        before = [parameter.detach().clone() for parameter in model.parameters()]
+        metrics = learner.update(given, scores, algorithm.credit(given, scores), algorithm.loss)
+        norms.append(metrics["grad_norm"])
+        assert (metrics["importance_rejected"] == 1) == (scale > 1)
+    assert all(torch.equal(old, new) for old, new in zip(before, model.parameters(), strict=True))
+    assert norms[0] > norms[1] == 0

@@ -116,6 +116,13 @@ def test_a_model_whose_attention_cannot_be_packed_is_refused(
         use_packed_attention(make_model(name, attention))
 
 
+def test_a_model_whose_layers_attend_within_chunks_is_refused(make_model: MakeModel) -> None:
+    """A packed row would be cut where its own chunks end, not those of each sequence."""
+    model = make_model("Llama4Text", attention_chunk_size=16, num_local_experts=2, intermediate_size_mlp=64, head_dim=8)
+    with pytest.raises(ConfigError, match="attend within chunks of 16 ids"):
+        use_packed_attention(model)
+
+
 @pytest.mark.parametrize(("name", "attention"), [("Gemma2", "eager"), ("GptOss", "eager"), ("Falcon", "sdpa")])
 def test_the_engine_refuses_a_model_whose_attention_it_would_compute_wrongly(
     make_model: MakeModel, name: str, attention: str

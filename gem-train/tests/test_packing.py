@@ -67,11 +67,3 @@ def test_rows_for_several_processes_divide_and_are_about_equally_long(processes,
     # First fit alone fills all rows but the last, so that in its pass most wait for nothing.
     assert straggling(rows, processes) < 1.15
     assert len(pack(given[:2], tokens, multiple=processes)) == 2
-
-
-def test_a_sampled_id_without_an_id_before_it_is_an_error():
-    """It would be scored by the end of another sequence."""
-    [given] = sequences(0, 1)
-    given.sampled[0] = True
-    with pytest.raises(ValueError, match="must begin with an id that was not sampled"):
-        pack([given], 100)

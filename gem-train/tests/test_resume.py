@@ -13,14 +13,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import tomli_w
 import torch
 from click.testing import CliRunner, Result
 from msgspec.structs import replace
 from safetensors.torch import load_file
+from torch.utils._pytree import tree_map
 
 from gem.cli.main import main
 from gem.episode import Episode
 from gem.record import read
+from gem_train.config.sources import read_toml
 from gem_train.learning.learner import Learner
 from gem_train.runs.checkpoints import checkpoints
 
@@ -210,6 +213,38 @@ def test_a_checkpoint_that_cannot_be_continued_exactly_is_refused(short, tmp_pat
     assert done.exit_code == 1
     assert re.search(reason, done.stderr), done.stderr
     assert done.stderr.splitlines()[-1].startswith("gemx: ")
+
+
+def test_a_run_of_an_earlier_version_is_resumed(short, tmp_path):
+    """Its checkpoints hold all of the state in one file, and it lacks settings that came later."""
+    old, new = tmp_path / "old", tmp_path / "new"
+    for out in (old, new):
+        shutil.copytree(short, out)
+    folder = old / "checkpoint" / "step-2"
+    files = (folder / "tensors").glob("*.safetensors")
+    tensors = {name: tensor for file in files for name, tensor in load_file(file).items()}
+    plain = torch.load(folder / "state.pt", weights_only=True)
+
+    def is_stored(part: Any) -> bool:
+        return isinstance(part, dict) and "gem_stored" in part
+
+    whole = tree_map(
+        lambda leaf: tensors.pop(leaf["gem_stored"]) if is_stored(leaf) else leaf, plain, is_leaf=is_stored
+    )
+    torch.save(whole, folder / "state.pt")
+    shutil.rmtree(folder / "tensors")
+    assert not tensors
+    settings = read_toml(old / "config.toml")
+    del settings["rollout"]["async"], settings["credit"]["ratio"]
+    (old / "config.toml").write_text(tomli_w.dumps(settings))
+    for out in (old, new):
+        assert "resuming from the checkpoint of step 2" in gemx(*words(out, **SHORT | {"steps": 3})).stderr
+    assert metrics(old) == metrics(new)
+    settings["rollout"]["temperature"] = 0.5
+    (old / "config.toml").write_text(tomli_w.dumps(settings))
+    refused = CliRunner().invoke(main, words(old, **SHORT | {"steps": 4})).stderr
+    assert "they differ in rollout.temperature); " in refused
+    assert "A new run can start from its newest checkpoint, with --model" in refused
 
 
 FAR = '''

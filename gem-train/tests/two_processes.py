@@ -3,7 +3,6 @@
 import shutil
 import tempfile
 from collections.abc import Callable, Mapping
-from copy import deepcopy
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
@@ -114,7 +113,7 @@ def learning(world: World, *, half: bool = False, resumes: bool = True) -> dict[
                 parameter.data = parameter.data.bfloat16()
         optim = UpdateConfig(micro_tokens=OPTIM.micro_tokens)
         chosen = CriticSettings(lr=1e-2, minibatches=2, clip=0.2, grad_clip=0.1)
-        critic = Critic(deepcopy(model), chosen, optim, seed=0, world=world)
+        critic = Critic(model, chosen, optim, seed=0, world=world)
         world.shard(model, blocks_of(model))
         return Learner(model, OPTIM, steps=4, temperature=0.7, seed=7, critic=critic, world=world)
 

@@ -64,6 +64,9 @@ class Batch:
 
     An action is a turn, unless `gem_train.algorithms.actions.regroup` made it a token or an episode. The actions of an
     episode are consecutive rows, in order, and the sequences are in the order of their actions.
+
+    Raises:
+        ValueError: a sequence begins with a sampled id, which nothing predicts.
     """
 
     sequences: tuple[TokenSequence, ...]
@@ -80,6 +83,10 @@ class Batch:
     """Version of the weights that the reply was sampled under; -1 if unknown, -2 if they changed meanwhile."""
     episodes: EpisodeTable
     """The table of episodes."""
+
+    def __post_init__(self) -> None:
+        if any(sequence.sampled[:1].any() for sequence in self.sequences):
+            raise ValueError("a sequence must begin with an id that was not sampled")
 
     @classmethod
     def of(cls, sequences: Sequence[TokenSequence], rewards: Floats, episode: Ints, group: Ints | None = None) -> Self:

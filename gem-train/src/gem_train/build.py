@@ -1,10 +1,12 @@
 """Parts of a run, built from its settings in one place; each part is given the settings that it uses."""
 
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, cast
+
+from transformers import PreTrainedModel
 
 from gem import seeding
 from gem.dataset_env import DatasetEnv
@@ -30,10 +32,11 @@ from gem_train.learning.learner import Learner
 from gem_train.learning.liger import find_scorer
 from gem_train.models.checks import check_context
 from gem_train.models.loading import LoadedModel, blocks_of, load_model, make_tiny
-from gem_train.models.lora import choose_trained
+from gem_train.models.lora import base_of, choose_trained
 from gem_train.play import played_in_order
 from gem_train.preflight import TINY
 from gem_train.rows import NO_ROWS, Rows, Table, split
+from gem_train.runs.checkpoints import model_folder
 from gem_train.runs.watch import Advice, Watch
 
 _TOKENIZER_EPISODES = 256
@@ -91,19 +94,20 @@ def build(
             work = partial(_play, make_envs, play.num_envs, teacher, config.seed, rows, world)
             shown = flat(world.together(work))
         load = partial(load_trained, config, checkpoint, shown, engine.tiny_head_dim)
-        loaded = load()
+        critic: Critic | None = None
+
+        def add_critic(model: PreTrainedModel) -> None:
+            nonlocal critic
+            if algorithm.critic:
+                critic = Critic(model, algorithm.critic, optim, seed=config.seed, bfloat16=bfloat16, world=world)
+
+        loaded = load(world=world, before=add_critic)
         scorer = find_scorer(optim.log_probs, loaded.model.device, half=bfloat16)
         # A model of which each process holds a part cannot sample without the others, and one that learns cannot
         # sample meanwhile, so the sampler gets its own. One that sends its weights to servers needs them only now.
-        sent = engine.processes == "shared" and algorithm.critic is None
         apart = world.size > 1 or play.asynchronous
-        played = load() if apart and not sent else loaded
-        # Made before the weights are divided.
+        played = load() if apart and engine.processes != "shared" else loaded
         with closing(make_sampler(played, play, config.engine, world=world)) as sampler:
-            critic = algorithm.critic and Critic(
-                played.model, algorithm.critic, optim, seed=config.seed, bfloat16=bfloat16, world=world
-            )
-            world.shard(loaded.model, blocks_of(loaded.model))
             check_context(loaded.model, world.context, half=bfloat16)
             learner = Learner(
                 loaded.model,
@@ -115,13 +119,17 @@ def build(
                 scorer=scorer,
                 world=world,
             )
-            if critic and engine.processes == "shared":
-                critic.follow(learner.weights)  # no sampler has put them into its model
             yield Parts(loaded, sampler, make_envs, envs, starts, algorithm, learner, rows, world)
 
 
 def load_trained(
-    config: RunConfig, checkpoint: Path | None, episodes: Sequence[Episode], head_dim: int = 16
+    config: RunConfig,
+    checkpoint: Path | None,
+    episodes: Sequence[Episode],
+    head_dim: int = 16,
+    *,
+    world: World = ALONE,
+    before: Callable[[PreTrainedModel], None] | None = None,
 ) -> LoadedModel:
     """The model that a run trains, with its adapter if it has one; every time the same.
 
@@ -130,13 +138,26 @@ def load_trained(
         checkpoint: a checkpoint to take the weights from.
         episodes: those on which the tokenizer of `tiny` is trained.
         head_dim: dimensions of a head of attention of `tiny`.
+        world: the processes that the model is divided among. Each of them reads its part, unless the model has an
+            adapter or random weights: then it holds all of it for a moment.
+        before: given the model before it is divided, with or without weights.
     """
+
+    def divide(model: PreTrainedModel) -> None:
+        if before is not None:
+            before(model)
+        world.shard(model, blocks_of(model))
+
     arithmetic: Any = config.model_dump(include={"device", "dtype", "weights", "attention"})
-    if config.model == TINY and checkpoint is None:
+    name = config.model if checkpoint is None else str(checkpoint)
+    if name == TINY:
         loaded = make_tiny(episodes, config.seed, head_dim=head_dim, **arithmetic)
+    elif world.size > 1 and not config.lora.rank and base_of(Path(model_folder(name))) is None:
+        return load_model(name, divide=divide, **arithmetic)
     else:
-        loaded = load_model(config.model if checkpoint is None else str(checkpoint), **arithmetic)
+        loaded = load_model(name, **arithmetic)
     choose_trained(loaded.model, config.lora, config.seed)
+    divide(loaded.model)
     return loaded
 
 

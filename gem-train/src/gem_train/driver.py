@@ -7,8 +7,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-from gem.errors import TrainingStopped, Unreachable
+from gem.errors import ConfigError, TrainingStopped, Unreachable
 from gem_train.config.sections import RunConfig
+from gem_train.config.sources import validate
 from gem_train.distributed.spectator import Spectator
 from gem_train.distributed.world import World
 from gem_train.learning.kernels import find_kernel
@@ -159,7 +160,14 @@ def opened(config: RunConfig, out: Path, world: World) -> Generator[RunFolder]:
     """
     advice = f"The same command with --out {out} resumes from the newest checkpoint"
     kind = Spectator if world.rank else RunFolder
-    with world.guarded(advice), kind(out, config.as_data(), world) as folder:
+
+    def complete(old: dict[str, Any]) -> dict[str, Any]:
+        try:
+            return validate(type(config), old).as_data()
+        except ConfigError:  # it has settings that are no more, or those of another engine or algorithm
+            return old
+
+    with world.guarded(advice), kind(out, config.as_data(), world, complete) as folder:
         yield folder
 
 

@@ -27,7 +27,7 @@ from gem_train.runs.saving import Score
 from gem_train.runs.step_metrics import StepClock, play_metrics, waited
 from gem_train.runs.token_texts import trained_ids, with_token_texts
 from gem_train.runs.watch import Finding, Watch
-from gem_train.shaping import shaped_rewards
+from gem_train.shaping import penalty_metrics, shaped_rewards
 
 STATE = frozenset({"learner", "play", "before", "teacher", "seconds", "score"})
 """State in a checkpoint besides the model."""
@@ -290,6 +290,7 @@ class Reinforcement(Run[list[Result]]):
         clock, rollout = self._clock.metrics(found["tokens"]), self.schedule.rollout
         values = {
             **found,
+            **penalty_metrics(episodes, rollout.max_new_tokens, rollout.overlong_tokens),
             "filtered": len(played.filtered),
             **self._play.metrics(),
             **(played.counts.metrics() if rollout.max_lag else {}),

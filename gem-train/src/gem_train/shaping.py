@@ -1,11 +1,20 @@
 """Rewards of turns less a penalty for replies that are nearly too long."""
 
-from gem.episode import Trace
+from collections.abc import Iterable
+from statistics import fmean
+
+from gem.episode import Episode, Trace
 
 
 def shaped_rewards(trace: Trace, longest: int, last: int) -> list[float]:
     """The reward of each turn, less the `overlong_penalty` of its reply."""
     return [turn.reward - overlong_penalty(len(turn.completion.ids), longest, last) for turn in trace.turns]
+
+
+def penalty_metrics(episodes: Iterable[Episode], longest: int, last: int) -> dict[str, float]:
+    """The mean `overlong_penalty` of a reply, if there is one."""
+    lengths = [len(turn.completion.ids) for episode in episodes for turn in episode.turns]
+    return {"overlong_penalty": fmean(overlong_penalty(each, longest, last) for each in lengths or [0])} if last else {}
 
 
 def overlong_penalty(tokens: int, longest: int, last: int) -> float:

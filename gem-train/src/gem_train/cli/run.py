@@ -13,7 +13,9 @@ from gem.packs.importing import import_object
 from gem_train.config.sections import RunConfig
 from gem_train.distributed.world import is_first, reported_once
 
-_ESTIMATE = "Print the memory that the run will need if its longest conversations have so many ids, by part, and stop."
+_ESTIMATE = (
+    "Print the memory that the run will need if its longest conversations have so many ids, and what fits; stop."
+)
 
 MODEL = click.option(
     "--model", help="A path, a name on the Hugging Face hub, or 'tiny': a small model with random weights."
@@ -105,10 +107,11 @@ def carry_out(config: RunConfig, name: str, check: Callable[[Any, Path], None], 
     if first:
         print_waiting("loading PyTorch and transformers")
     if asked.estimate is not None:
-        from gem_train.runs.estimate import estimate
+        from gem_train.config.devices import describe
+        from gem_train.runs.fitting import fit
 
         with stray_prints_to_stderr():
-            found = estimate(config, asked.estimate)
+            found = fit(config, asked.estimate, describe(config.device))
         if asked.as_json:
             print_json(found.as_json())
         else:

@@ -1,9 +1,9 @@
 """The settings of `gemx train`.
 
-Later wins: the defaults, the preset of `--model tiny`, a TOML file, `--set key=value`.
+Later wins: the defaults, the preset of `--model tiny` or of the device, a TOML file, `--set key=value`.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from typing import Any
 
@@ -13,6 +13,8 @@ from gem.errors import ConfigError, did_you_mean
 from gem.packs.importing import import_object
 from gem_train.algorithms.lookup import find_algorithm
 from gem_train.algorithms.settings import AlgorithmSettings
+from gem_train.config import devices
+from gem_train.config.devices import Device
 from gem_train.config.mix import EnvConfig, MixConfig, id_of_mix
 from gem_train.config.sections import (
     CurriculumConfig,
@@ -100,8 +102,14 @@ TINY: dict[str, Any] = {
 """The preset of `--model tiny`: settings that suit a small model of random weights."""
 
 
-def load_config(sources: Iterable[Mapping[str, Any]]) -> TrainConfig:
-    """Merge settings, later ones over earlier ones, and validate them.
+def load_config(
+    sources: Iterable[Mapping[str, Any]], describe: Callable[[str], Device] = devices.describe
+) -> TrainConfig:
+    """Merge settings, later ones over earlier ones and all over the preset of the device, and validate them.
+
+    Args:
+        sources: of settings.
+        describe: function from the setting `device` to what it is.
 
     Raises:
         ConfigError: a key or an engine that does not exist (with the nearest that does), a value out of range, or
@@ -111,6 +119,8 @@ def load_config(sources: Iterable[Mapping[str, Any]]) -> TrainConfig:
     merged = dict(id_of_mix(merge(sources)))
     if merged.get("model", "tiny") == "tiny":
         merged = merge([TINY, find_algorithm(_algorithm(merged)).tiny, merged])
+    else:
+        merged = merge([devices.preset(describe(str(merged.get("device", "auto"))), plays=True), merged])
     config = validate(_with_settings_of(_engine(merged), _algorithm(merged)), merged)
     _check_together(config)
     return config

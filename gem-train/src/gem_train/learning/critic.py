@@ -1,7 +1,6 @@
 """The critic: a model of its own that values the state before each action."""
 
-import copy
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any, cast
 
 import numpy as np
@@ -18,18 +17,18 @@ from gem_train.learning.packing import Packed
 from gem_train.learning.recomputation import recomputed
 from gem_train.learning.scoring import forward
 from gem_train.learning.updates import Updates, minibatches
-from gem_train.models.loading import blocks_of
+from gem_train.models.loading import blocks_of, materialise, without_weights
 
 
 class Critic:
     """A copy of the policy's body with a linear head, and an optimizer.
 
     The state before an action is everything that the policy had read when it began: the critic's value is read at the
-    id before the first sampled one. The copy is made when it is first needed, after a warm-up of the policy; the head
-    begins at 0, so that every state has the value 0.
+    id before the first sampled one. The copy is made when it is first needed, after a warm-up of the policy, and each
+    process copies the part that it holds; the head begins at 0, so that every state has the value 0.
 
     Args:
-        policy: the model that it is copied from.
+        policy: the model that it is copied from; it has no weights yet, or is not divided yet.
         settings: of its updates.
         optim: the policy's: its `micro_tokens` and `checkpointing` are the critic's too.
         seed: of the order of minibatches.
@@ -49,13 +48,9 @@ class Critic:
     ) -> None:
         self._policy, self._settings, self._optim = policy, settings, optim
         self._seed, self._bfloat16, self._world = seed, bfloat16, world
-        self._latest: Callable[[], Iterable[tuple[str, Tensor]]] | None = None
+        self._body = without_weights(policy.base_model)
         self._network: _ValueNetwork | None = None
         self._made: Updates | None = None
-
-    def follow(self, weights: Callable[[], Iterable[tuple[str, Tensor]]]) -> None:
-        """Take the policy's `weights`, by name, for the copy: where it is made of a model that does not have them."""
-        self._latest = weights
 
     def values(self, batch: Batch) -> Floats:
         """The value of the state before each action, ``[actions]``; 0 for an action without ids."""
@@ -124,13 +119,9 @@ class Critic:
 
     def _built(self) -> "tuple[_ValueNetwork, Updates]":
         if self._network is None or self._made is None:
-            if self._latest is not None:
-                own = dict(self._policy.named_parameters())
-                with torch.no_grad():
-                    for name, tensor in self._latest():
-                        own[name].copy_(tensor)
-            self._network = _ValueNetwork(self._policy)
+            self._network = _ValueNetwork(self._body, self._policy)
             self._world.shard(self._network, [*blocks_of(self._policy), _Head.__name__])
+            materialise(self._body, self._policy.base_model)
             settings, micro_tokens = self._settings, self._optim.micro_tokens
             optim = UpdateConfig(
                 lr=settings.lr, grad_clip=settings.grad_clip, micro_tokens=micro_tokens, betas=(0.9, 0.999)
@@ -156,9 +147,9 @@ class _Head(nn.Linear):
 class _ValueNetwork(nn.Module):
     """The body of a causal language model with a linear head for values."""
 
-    def __init__(self, policy: PreTrainedModel) -> None:
+    def __init__(self, body: nn.Module, policy: PreTrainedModel) -> None:
         super().__init__()
-        self.body = cast("PreTrainedModel", copy.deepcopy(policy.base_model))
+        self.body = cast("PreTrainedModel", body)
         self.head = _Head(policy.config.hidden_size, 1, device=policy.device)
         nn.init.zeros_(self.head.weight)
         nn.init.zeros_(self.head.bias)

@@ -6,7 +6,6 @@ own, or one that transformers loads, from a package or from the hub.
 
 from collections.abc import Callable
 from functools import partial
-from importlib import import_module
 from typing import Any, NamedTuple
 
 import torch
@@ -52,7 +51,7 @@ def sdpa(query: Tensor, key: Tensor, value: Tensor, blocks: Blocks, scaling: flo
 
 def varlen(query: Tensor, key: Tensor, value: Tensor, blocks: Blocks, scaling: float | None) -> Tensor:
     """PyTorch's variable-length flash attention."""
-    # Imported here: not every PyTorch has it, and only GPUs need it.
+    # Imported here: only GPUs need it.
     from torch.nn.attention.varlen import varlen_attn
 
     window = (-1, 0) if blocks.window is None else (blocks.window - 1, 0)
@@ -90,28 +89,18 @@ def _flash(name: str, query: Tensor, key: Tensor, value: Tensor, blocks: Blocks,
 
 
 def find_kernel(name: str, device: torch.device) -> Kernel:
-    """The kernel of the setting `attention`; `auto` is `varlen` on a GPU whose PyTorch has it, and else `sdpa`.
+    """The kernel of the setting `attention`; `auto` is `varlen` on a GPU, and else `sdpa`.
 
     Raises:
         ConfigError: it is not installed, or does not compute on this device.
     """
-    if name == "sdpa" or (name == AUTO and (device.type != "cuda" or not _has_varlen())):
+    if name == "sdpa" or (name == AUTO and device.type != "cuda"):
         return sdpa
     if device.type == "cpu":
         raise ConfigError(f"attention={name} computes on GPUs only, and the device is {device}: leave it at auto")
     if name not in (AUTO, "varlen"):
         return partial(_flash, _loaded(name))
-    if not _has_varlen():
-        raise ConfigError(f"PyTorch {torch.__version__} has no variable-length attention: leave attention at auto")
     return varlen
-
-
-def _has_varlen() -> bool:
-    try:
-        import_module("torch.nn.attention.varlen")
-    except ImportError:
-        return False
-    return True
 
 
 def _loaded(name: str) -> str:

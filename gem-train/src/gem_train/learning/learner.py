@@ -131,7 +131,8 @@ class Learner:
         momentum or weight decay touches the weights, and the metric `signal` is 0. Otherwise `signal` is 1.
 
         With `max_kl`, a minibatch whose KL divergence from the sampling model exceeds it is left out with the rest of
-        the batch, and the learning rate is halved; it grows back by a fifth with each batch that stays within.
+        the batch, and the learning rate is halved; it grows back by a fifth with each batch that stays within. Nor does
+        a minibatch change the weights of which every token was rejected.
 
         `engine_gap` is the mean difference between the log-probabilities of engine and learner, of the tokens of the
         first minibatch that were sampled under the weights of this step, and `engine_gap_max` the largest.
@@ -159,12 +160,12 @@ class Learner:
             columns = table.rows(chosen, self.model.device)
             gap = table.is_current(chosen, self.model.device) if not seen.tokens else None
             with torch.set_grad_enabled(signal):
-                sums = self._gradients(sequences, columns, entropy, loss, gap)
+                sums, used = self._gradients(sequences, columns, entropy, loss, gap)
             seen.add(sums)
             too_far = self._is_too_far(sums.means())
             if too_far:
                 break
-            if signal:
+            if used:
                 norms.append(self._updates.step(lr))
         if signal and optim.max_kl is not None:
             self._scale = max(_SMALLEST_SCALE, self._scale / 2) if too_far else min(1.0, self._scale * _GROWTH)
@@ -195,8 +196,8 @@ class Learner:
         entropy_weight: float,
         loss: LossFunction,
         current: Tensor | None,
-    ) -> TokenSums:
-        """Leave the gradient of a minibatch in the weights; returns the sums of its metrics.
+    ) -> tuple[TokenSums, bool]:
+        """Leave the gradient of a minibatch in the weights; returns the sums of its metrics, and if there is one.
 
         The parts' losses are sums, and the gradient is divided once at the end, so neither the parts change it nor the
         number of processes that they are dealt to.
@@ -221,11 +222,11 @@ class Learner:
             sums.take(found.metrics, len(index))
             if current is not None:
                 sums.take_gaps((terms.logprobs.detach() - terms.engine_logprobs).abs()[current[index]])
-        if torch.is_grad_enabled():
-            # The gradients are means over the processes, so it is the mean that makes them those of the whole.
-            # Where every token was rejected it is 0, and so is the gradient.
-            self._updates.divide(fmean(self._world.gather(float(normaliser))) or 1.0)
-        return sums.over(self._world)
+        # The gradients are means over the processes, so it is the mean that makes them those of the whole.
+        mean = fmean(self._world.gather(float(normaliser))) if torch.is_grad_enabled() else 0.0
+        if mean:
+            self._updates.divide(mean)
+        return sums.over(self._world), bool(mean)
 
     def free_gradients(self) -> None:
         """Free the gradients that `update` left: the sampler may need their memory."""

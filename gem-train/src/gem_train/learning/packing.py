@@ -45,12 +45,7 @@ def pack(
     First fit by decreasing length: at most 22% more rows than the best packing has (Johnson 1973), in practice 1%. With
     `multiple` the number of rows is one of it, if there are enough sequences, and they are about equally long: the
     least limit is taken that needs no more of them (MULTIFIT, Coffman, Garey and Johnson 1978).
-
-    Raises:
-        ValueError: a sequence begins with a sampled id, which nothing predicts.
     """
-    if any(sequence.sampled[:1].any() for sequence in sequences):
-        raise ValueError("a sequence must begin with an id that was not sampled")
     lengths = [len(sequence) for sequence in sequences]
     tokens *= context.size
     rows = _first_fit(lengths, tokens)

@@ -47,8 +47,13 @@ def use_packed_attention(model: PreTrainedModel, attention: str = AUTO) -> None:
 
     Raises:
         ConfigError: they differ, as for a model that ignores positions or has attention code of its own; or the kernel
-            cannot be used.
+            cannot be used; or ids attend within chunks, of which small numbers would show nothing.
     """
+    if "chunked_attention" in (getattr(model.config, "layer_types", None) or ()):
+        raise ConfigError(
+            f"layers of {type(model).__name__} attend within chunks of {model.config.attention_chunk_size:,} ids, and "
+            "packed attention does not; choose another model"
+        )
     sequences = _sequences(model)
     expected = torch.cat([_logits(model, ids, _positions(ids)) for ids in sequences])
     if model._can_set_attn_implementation():  # pyright: ignore[reportPrivateUsage]

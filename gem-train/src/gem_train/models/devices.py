@@ -3,15 +3,12 @@
 from collections.abc import Generator
 from contextlib import contextmanager
 from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
 
 import torch
 
 from gem.errors import ConfigError
 from gem.packs.hookspecs import Diagnostic
-
-DRIVER = Path("/proc/driver/nvidia/version")
-"""Exists where Linux has a driver for NVIDIA's GPUs."""
+from gem_train.config.devices import DRIVER
 
 
 def find_device(name: str) -> torch.device:

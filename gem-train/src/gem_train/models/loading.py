@@ -1,13 +1,15 @@
 """A model and its tokenizer, on a device."""
 
+import copy
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from contextlib import nullcontext
 from pathlib import Path
 from pickle import UnpicklingError
 from typing import Any, Literal, NamedTuple, cast
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from transformers import (
     AutoModelForCausalLM,
     AutoTokenizer,
@@ -20,6 +22,7 @@ from transformers import (
 from gem.episode import Episode
 from gem.errors import ConfigError
 from gem.files import open_file
+from gem_train.distributed.reading import divided
 from gem_train.learning.kernels import AUTO
 from gem_train.learning.recomputation import without_dropout
 from gem_train.models.checks import use_packed_attention
@@ -91,7 +94,13 @@ def _not_loaded(name: str, error: Exception) -> ConfigError:
 
 
 def load_model(
-    name: str, *, device: str = "auto", dtype: DType = "float32", weights: DType = "float32", attention: str = AUTO
+    name: str,
+    *,
+    device: str = "auto",
+    dtype: DType = "float32",
+    weights: DType = "float32",
+    attention: str = AUTO,
+    divide: Callable[[PreTrainedModel], None] | None = None,
 ) -> LoadedModel:
     """A trained model.
 
@@ -101,20 +110,32 @@ def load_model(
         dtype: of the arithmetic.
         weights: the type that weights have; bfloat16 needs the arithmetic in bfloat16.
         attention: the kernel of the learner in bfloat16, see `gem_train.learning.kernels`.
+        divide: divides a model without weights (they are on the device meta) among processes, each of which then reads
+            its part; not of one with an adapter.
 
     Raises:
         ConfigError: there is no such model or device, weights of it are missing, or the kernel cannot be used.
     """
     target = find_device(device)
-    return _prepared(*read_model(model_folder(name), torch.float32), target, dtype, weights, attention)
+
+    def prepare(model: PreTrainedModel) -> None:
+        assert divide is not None
+        _settle(model)
+        _cast(model, weights)
+        divide(model)
+
+    with divided(prepare) if divide is not None else nullcontext({}) as reading:
+        read = read_model(model_folder(name), torch.float32, **reading)
+    return _prepared(*read, target, dtype, weights, attention)
 
 
-def read_model(name: str, dtype: torch.dtype) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
+def read_model(name: str, dtype: torch.dtype, **reading: Any) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
     """A model of transformers on the CPU, with its adapter if it has one, and its tokenizer.
 
     Args:
         name: a folder with a model, or a name on the Hugging Face hub.
         dtype: of the weights.
+        reading: what `divided` gives.
 
     Raises:
         ConfigError: there is no such model, or weights of it are missing.
@@ -128,7 +149,7 @@ def read_model(name: str, dtype: torch.dtype) -> tuple[PreTrainedModel, PreTrain
             _check_files(Path(folder))
         _check_config(base or name)
         tokenizer = _tokenizer(name)
-        arguments: Any = {"dtype": dtype, "trust_remote_code": False, "output_loading_info": True}
+        arguments: Any = {"dtype": dtype, "trust_remote_code": False, "output_loading_info": True, **reading}
         model, found = cast("tuple[Any, Any]", AutoModelForCausalLM.from_pretrained(name, **arguments))
         if missing := sorted(found["missing_keys"]):  # transformers makes random ones, and only logs it
             raise ValueError(f"{len(missing)} of its weights are missing, such as {missing[0]}")
@@ -198,17 +219,47 @@ def _prepared(
     attention: str = AUTO,
 ) -> LoadedModel:
     model.to(device)  # pyright: ignore[reportArgumentType] - transformers wraps the method, and its type is lost
-    # Never `train()`: dropout would make the probabilities at training differ from those at sampling.
-    model.eval()
-    without_dropout(model)
+    _settle(model)
     use_packed_attention(model, attention if dtype == "bfloat16" else "sdpa")
-    if weights == "bfloat16":
-        for parameter in model.parameters():  # and no buffer: frequencies of rotary embeddings need float32
-            parameter.data = parameter.data.bfloat16()
-    elif dtype == "bfloat16":
+    _cast(model, weights)
+    if dtype == "bfloat16" and weights == "float32":
         # Sampler and learner compute alike.
         model.forward = torch.autocast(device.type, torch.bfloat16)(model.forward)
     return LoadedModel(model, tokenizer, dtype)
+
+
+def _settle(model: PreTrainedModel) -> None:
+    """Leave the mode of training: dropout would make the probabilities at training differ from those at sampling."""
+    model.eval()
+    without_dropout(model)
+
+
+def _cast(model: PreTrainedModel, weights: DType) -> None:
+    """Give the weights of a model, which has float32, their type."""
+    for parameter in model.parameters():  # and no buffer: frequencies of rotary embeddings need float32
+        if weights == "bfloat16" and parameter.dtype != torch.bfloat16:
+            parameter.data = parameter.data.bfloat16()
+
+
+def without_weights(model: nn.Module) -> nn.Module:
+    """A copy of a model, with the same config, whose weights are on the device meta: they have no numbers."""
+    kept: dict[int, Any] = {id(each): each for each in (getattr(part, "config", None) for part in model.modules())}
+    for each in model.parameters():
+        kept[id(each)] = nn.Parameter(each.detach().to("meta"), each.requires_grad)
+    return copy.deepcopy(model, kept)
+
+
+@torch.no_grad()
+def materialise(model: nn.Module, source: nn.Module) -> None:
+    """Give what `without_weights` made of `source` its weights and buffers; both may have been divided since, alike."""
+    made: dict[int, nn.Parameter] = {}
+    for module, theirs in zip(model.modules(), source.modules(), strict=True):
+        for name, old in list(module.named_parameters(recurse=False)):
+            if id(old) not in made:
+                made[id(old)] = nn.Parameter(getattr(theirs, name).detach().clone(), old.requires_grad)
+            setattr(module, name, made[id(old)])
+        for name, _ in list(module.named_buffers(recurse=False)):
+            setattr(module, name, getattr(theirs, name).clone())
 
 
 def saved_weights(model: PreTrainedModel) -> dict[str, Tensor]:

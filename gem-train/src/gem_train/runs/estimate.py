@@ -17,7 +17,7 @@ from gem_train.config.training import TrainConfig
 from gem_train.engines import ENGINES
 from gem_train.engines.kv_cache import positions_for
 from gem_train.engines.noise import draw
-from gem_train.engines.settings import HFSettings
+from gem_train.engines.settings import HFSettings, VLLMSettings
 from gem_train.learning.kernels import Kernel, sdpa, shape_of, varlen
 from gem_train.learning.simulation import Allocated, Passes, simulate
 from gem_train.models.lora import base_of
@@ -72,11 +72,16 @@ class Estimate(NamedTuple):
         return "\n".join([*lines, *self.notes])
 
 
-def estimate(config: RunConfig, ids: int) -> Estimate:
+def estimate(config: RunConfig, ids: int, memory: int | None = None) -> Estimate:
     """Predict the memory of a run in one process, if its longest conversations have `ids` ids.
 
     A row of the learner is taken to be full, and every id of it to be trained on. Not counted: what a GPU's driver and
     kernels need (about 1 GiB), what the allocator leaves between tensors, and the CPU's memory of environments.
+
+    Args:
+        config: the settings.
+        ids: in the longest conversations.
+        memory: bytes of the device, of which vLLM takes a share; None if they are not known.
 
     Raises:
         ConfigError: the config of the model cannot be read, or simulated.
@@ -119,6 +124,9 @@ def estimate(config: RunConfig, ids: int) -> Estimate:
         parts += _of_algorithm(config, passes)
         if isinstance(config.engine, HFSettings):
             parts += _of_play(config, config.engine, model, ids, passes)
+        elif isinstance(config.engine, VLLMSettings) and memory is not None:
+            share, when = config.engine.gpu_memory_utilization, "playing" if config.engine.sleep else "always"
+            parts.append(Part("vLLM", int(share * memory), when))
         else:
             notes.append(
                 f"the engine {config.rollout.engine} needs weights of its own, and what its settings give it for keys "

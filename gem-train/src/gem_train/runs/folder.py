@@ -53,12 +53,19 @@ class RunFolder:
         settings: of the run, as plain data. A folder that already holds a checkpoint or a summary must hold this run's;
             only those of `MAY_CHANGE` may differ, and `steps` only if the run has not made more already.
         world: the processes of the run.
+        complete: adds to the settings in a folder those that an earlier version did not have, as they are by default.
 
     Raises:
         ConfigError: the folder holds a run with other settings, a link, or something that is not a run.
     """
 
-    def __init__(self, path: Path, settings: Mapping[str, Any], world: World = ALONE) -> None:
+    def __init__(
+        self,
+        path: Path,
+        settings: Mapping[str, Any],
+        world: World = ALONE,
+        complete: Callable[[dict[str, Any]], dict[str, Any]] = dict,
+    ) -> None:
         self.path = path
         self._world = world
         self._settings = settings
@@ -70,7 +77,7 @@ class RunFolder:
         check_no_links(path, LINKS_OF_WANDB)
         if (path / "config.toml").exists():
             if self.newest_checkpoint() is not None or (path / "summary.json").exists():
-                steps = self._check_same_run(read_toml(path / "config.toml"))
+                steps = self._check_same_run(complete(read_toml(path / "config.toml")))
                 self._finished_steps = steps if (path / "summary.json").exists() else None
         elif path.exists() and (not path.is_dir() or any(file.suffix != ".part" for file in path.iterdir())):
             raise ConfigError(f"{path} exists and is not the folder of a run; choose another --out")
@@ -289,5 +296,6 @@ def _refuse_other(path: Path, old: Mapping[str, Any], new: Mapping[str, Any]) ->
     if names:
         raise ConfigError(
             f"{path} holds a run with other settings (they differ in {', '.join(names)}); "
-            "choose another --out, or repeat that run's settings to resume it"
+            "choose another --out, or repeat that run's settings to resume it. A new run can start from its newest "
+            "checkpoint, with --model"
         )

@@ -1,11 +1,13 @@
 """Settings of `gemx sft`. Imports nothing heavy."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Literal
 
 from pydantic import Field
 
 from gem.errors import ConfigError
+from gem_train.config import devices
+from gem_train.config.devices import Device
 from gem_train.config.sections import RunConfig, Section, UpdateConfig, check_computation
 from gem_train.config.sources import merge, validate
 
@@ -41,8 +43,14 @@ _TINY: dict[str, Any] = {"device": "cpu", "threads": 1, "steps": 600, "optim": {
 """The preset of `--model tiny`."""
 
 
-def load_sft_config(sources: Iterable[Mapping[str, Any]]) -> SFTConfig:
-    """Merge settings, later ones over earlier ones, and validate them.
+def load_sft_config(
+    sources: Iterable[Mapping[str, Any]], describe: Callable[[str], Device] = devices.describe
+) -> SFTConfig:
+    """Merge settings, later ones over earlier ones and all over the preset of the device, and validate them.
+
+    Args:
+        sources: of settings.
+        describe: function from the setting `device` to what it is.
 
     Raises:
         ConfigError: a key that does not exist, a value out of range, or values that do not fit each other.
@@ -50,6 +58,8 @@ def load_sft_config(sources: Iterable[Mapping[str, Any]]) -> SFTConfig:
     merged = merge(sources)
     if merged.get("model", "tiny") == "tiny":
         merged = merge([_TINY, merged])
+    else:
+        merged = merge([devices.preset(describe(str(merged.get("device", "auto"))), plays=False), merged])
     config = validate(SFTConfig, merged)
     check_computation(config)
     if bool(config.id) == bool(config.data.recording):

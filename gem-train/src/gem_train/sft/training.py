@@ -21,7 +21,7 @@ from gem_train.driver import Run, arithmetic, carry_out, opened
 from gem_train.learning.liger import find_scorer
 from gem_train.learning.updates import warmed_up
 from gem_train.models.checks import check_context, context_limit
-from gem_train.models.loading import LoadedModel, blocks_of
+from gem_train.models.loading import LoadedModel
 from gem_train.runs.checkpoints import step_of
 from gem_train.runs.display import Display
 from gem_train.runs.folder import RunFolder
@@ -103,8 +103,7 @@ def _prepared(config: SFTConfig, folder: RunFolder, display: Display, world: Wor
     else:
         episodes = demonstrations.load(_demonstrations(folder))
     with folder.memory("load the model"):
-        loaded = load_trained(config, checkpoint, episodes)
-        world.shard(loaded.model, blocks_of(loaded.model))
+        loaded = load_trained(config, checkpoint, episodes, world=world)
         check_context(loaded.model, world.context, half=config.dtype == "bfloat16")
     return _Imitation(config, loaded, episodes, folder, display, world)
 

@@ -19,6 +19,7 @@ from transformers import PreTrainedModel
 from gem.chat.encoder import ChatEncoder
 from gem.errors import ConfigError, Failure, TrainingStopped
 from gem.work.threads import attempt
+from gem_train.distributed.processes import whole
 from gem_train.distributed.world import ALONE, World
 from gem_train.engines.settings import ServerSettings
 from gem_train.engines.vllm.adapter import VLLMAdapter
@@ -83,8 +84,10 @@ class VLLMServerSampler(RequestSampler):
                 self._fleet = Fleet(opened.addresses, settings.timeout, first=world.rank)
                 stack.callback(self._fleet.close)
             self._positions = min(positions, opened.positions)
-            parameters = model.named_parameters()
-            self.load((pair for pair in parameters if self._adapter is None or "lora_" in pair[0]), 0)
+            own = (
+                (name, tensor) for name, tensor in model.named_parameters() if self._adapter is None or "lora_" in name
+            )
+            self.load(((name, whole(tensor.detach())) for name, tensor in own), 0)
             self._opened = stack.pop_all()
 
     def _open(

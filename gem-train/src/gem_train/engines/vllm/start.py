@@ -148,7 +148,7 @@ def _clean_up() -> None:
 def save_without_weights(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, folder: str) -> None:
     """Model that vLLM reads before the weights come, as they do at every update."""
     config = copy.deepcopy(model.config)
-    config.architectures = [type(model).__name__]
+    config.architectures = [type(model).__name__.removeprefix("FSDP")]  # which a model that is divided has
     config.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
 
