@@ -3,6 +3,8 @@
 A program of each test stands in for vLLM's.
 """
 
+import os
+import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -69,3 +71,22 @@ def test_a_server_that_is_about_to_end_is_said_to_have_ended(tmp_path, monkeypat
     with serving(tmp_path, "open('ready', 'w'); time.sleep(0.5); sys.exit(9)") as process:
         process.wait_until((tmp_path / "ready").exists, 60)
         assert process.last_words().startswith("It ended with status 9.")
+
+
+def test_what_a_server_that_was_killed_has_started_ends_with_it(tmp_path):
+    program = (
+        "import subprocess\nengine = subprocess.Popen(['sleep', '600'])\nprint(engine.pid, flush=True)\nengine.wait()"
+    )
+    with serving(tmp_path, program) as process:
+        process.wait_until(lambda: (tmp_path / "log").read_text().endswith("\n"), 60)
+        engine = int((tmp_path / "log").read_text())
+        process._process.kill()
+        process._process.wait()
+        os.kill(engine, 0)  # it is there
+    for _ in range(1000):
+        try:
+            os.kill(engine, 0)
+        except ProcessLookupError:
+            return
+        time.sleep(0.01)  # until whoever adopted it has noticed
+    pytest.fail("it is still there")

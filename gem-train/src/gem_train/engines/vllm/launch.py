@@ -114,11 +114,11 @@ class ServerProcess:
         """End the server and all of its processes."""
         if self._process.stdin is not None:
             self._process.stdin.close()
-        try:
+        with suppress(subprocess.TimeoutExpired):
             self._process.wait(_PATIENCE)
-        except subprocess.TimeoutExpired:
+        with suppress(ProcessLookupError):  # vLLM's engine outlives a server that was killed
             os.killpg(self._process.pid, signal.SIGKILL)
-            self._process.wait()
+        self._process.wait()
 
 
 def flags(arguments: Mapping[str, Any]) -> list[str]:
