@@ -1,4 +1,4 @@
-"""Reading a model that is divided among processes: each of them reads its part, and none holds all of it."""
+"""Reading a model that is divided among processes: each of them reads its part."""
 
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
