@@ -130,6 +130,7 @@ def starter(
         "tokenizer": own,
         "tensor_parallel_size": settings.tensor_parallel_size,
         "enable_scale_out": True,
+        "disable_uvicorn_access_log": True,  # a line for every reply
         **engine_arguments(settings, positions, dtype, cpu=cpu),
     }
     environment = {
