@@ -24,6 +24,7 @@ def run(tree: str, arguments: list[str], log: str) -> int:
     os.dup2(descriptor, 1)
     os.dup2(descriptor, 2)
     os.environ["PYTHONPATH"] = tree  # for the programs that tests start
+    os.environ["GEM_TESTS_FORK"] = "1"  # see `spawned`, which imports the trainer
     sys.path.insert(0, tree)
     imported = ["-W", "ignore::pytest.PytestAssertRewriteWarning"]  # some plugins of pytest were, above
     return pytest.main(["-q", "-x", "-p", "no:cacheprovider", *imported, *arguments])

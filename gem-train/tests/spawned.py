@@ -3,6 +3,7 @@
 import importlib
 import multiprocessing
 import os
+import warnings
 from collections.abc import Callable
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
@@ -14,15 +15,16 @@ import torch.distributed as dist
 
 from gem_train.distributed.processes import connect
 
+FORK = "GEM_TESTS_FORK"
+"""The environment variable of a process that may be forked: it has no threads."""
 _IMPORTED = ["gem_train.train", "gem_train.sft.imitation", "gem_train.runs.display", "gem.wrappers"]
 
 
 def started(target: Callable[..., Any], *arguments: Any) -> BaseProcess:
-    """A process that calls `target`, as a fork of one that has imported the trainer."""
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(
-        ["gem_train.train", "gem_train.runs.display", "gem.wrappers", "gem_train.sft.imitation"]
-    )
+    """A process that calls `target`, as a fork of one that has imported the trainer: of this one, if that may fork."""
+    context: Any = multiprocessing.get_context("fork" if FORK in os.environ else "forkserver")
+    if FORK not in os.environ:
+        context.set_forkserver_preload(_IMPORTED)
     process = context.Process(target=target, args=arguments)
     process.start()
     return process
@@ -64,6 +66,8 @@ class Processes:
             for asked in self._asked:
                 asked.send(name)
             for asked in self._asked:
+                while not asked.poll(0.1):
+                    assert all(process.is_alive() for process in self._processes), "one has ended: see its error"
                 asked.recv()
         return [torch.load(file, weights_only=False) for file in files]
 
@@ -78,6 +82,7 @@ class Processes:
 
 def _calculate(known: dict[str, str], module: str, folder: Path, context: int, asked: Connection) -> None:
     os.environ.update(known)
+    warnings.simplefilter("default")  # a fork of pytest has its filters, which make errors of warnings
     torch.set_num_threads(1)
     works = importlib.import_module(module).CALCULATIONS
     with connect("cpu", 100, context) as world:

@@ -18,6 +18,9 @@ TESTS = Path(__file__).parent
 SOURCES = (TESTS.parent / "src", TESTS.parents[1] / "gem-core" / "src")
 MUTANTS: list[dict[str, Any]] = tomllib.loads((TESTS / "mutants.toml").read_text("utf-8"))["mutant"]
 
+QUICK = ("test_processes.py", "test_context.py", "test_scores.py", "test_optimizer.py")
+"""Files of tests that find most of the faults."""
+
 pytestmark = pytest.mark.skipif(
     not all(source.is_dir() for source in SOURCES), reason="the tests run without the source tree"
 )
@@ -57,26 +60,43 @@ def test_a_planted_fault_is_one_in_the_code_of_today(mutant: dict[str, Any]) -> 
     compile(planted(mutant), mutant["file"], "exec")
 
 
+def links(source: Path, tree: Path) -> None:
+    """Fill a tree with links to every file of the code."""
+    for file in source.rglob("*"):
+        if file.suffix == ".py":
+            copy = tree / file.relative_to(source)
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            copy.symlink_to(file)
+
+
+def ran(runs: Any, tree: Path, tests: list[str]) -> tuple[str, str]:
+    """Exit code of tests of the code in a tree, and what they printed."""
+    log = tree / "log"
+    print(json.dumps({"tree": str(tree), "arguments": tests, "log": str(log)}), file=runs.stdin, flush=True)
+    code = runs.stdout.readline().strip()
+    return code, log.read_text("utf-8")
+
+
 @pytest.mark.full
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant["name"])
 def test_a_planted_fault_is_found(mutant: dict[str, Any], tmp_path: Path, runs: Any) -> None:
-    # Links to every file but the one with the fault, in a tree that comes first on the path.
-    source = source_of(mutant)
-    for file in source.rglob("*"):
-        if file.suffix == ".py":
-            copy = tmp_path / file.relative_to(source)
-            copy.parent.mkdir(parents=True, exist_ok=True)
-            copy.symlink_to(file)
+    links(source_of(mutant), tmp_path)
     faulty = tmp_path / mutant["file"]
     faulty.unlink()
     faulty.write_text(planted(mutant), "utf-8")
 
-    log = tmp_path / "log"
-    print(
-        json.dumps({"tree": str(tmp_path), "arguments": mutant["tests"], "log": str(log)}), file=runs.stdin, flush=True
-    )
-    code = runs.stdout.readline().strip()
+    code, printed = ran(runs, tmp_path, mutant["tests"])
 
-    printed = log.read_text("utf-8")
     assert code == "1", printed[-3000:]
     assert "failed" in printed.splitlines()[-1], printed[-3000:]
+
+
+@pytest.mark.full
+def test_without_a_fault_none_is_found(tmp_path: Path, runs: Any) -> None:
+    """Also where processes compute together, which start in another way there."""
+    links(SOURCES[0], tmp_path)
+    files = dict.fromkeys(test for mutant in MUTANTS for test in mutant["tests"] if test.endswith(QUICK))
+
+    code, printed = ran(runs, tmp_path, [*files, "-m", "not full"])
+
+    assert code == "0", printed[-3000:]
