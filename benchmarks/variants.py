@@ -18,23 +18,24 @@ from transformers.utils import logging
 from gem_train.runs.compare import read_run
 
 REJECTING = {"old_logprobs": "learner", "importance": "action", "importance_cap": 2.0, "importance_beyond": "reject"}
-VARIANTS: dict[str, dict[str, Any]] = {
-    "gspo": {"algorithm": "reinforce", "credit": {"ratio": "action", "clip": 0.1}},
-    "cispo": {"algorithm": "reinforce", "credit": {"policy_loss": "cispo"}},
+CLIPPED = "clip_fraction", "of the tokens clipped"
+REJECTED = "importance_rejected", "of the tokens rejected"
+REPLACED = "filtered", "episodes of a step replaced"
+VARIANTS: dict[str, tuple[dict[str, Any], tuple[str, str]]] = {
+    "gspo": ({"algorithm": "reinforce", "credit": {"ratio": "action", "clip": 0.1}}, CLIPPED),
+    "cispo": ({"algorithm": "reinforce", "credit": {"policy_loss": "cispo"}}, CLIPPED),
     # With more environments than a step has episodes, replies are of older weights.
-    "rejection": {"algorithm": "reinforce", "credit": REJECTING, "rollout": {"max_lag": 1, "num_envs": 192}},
-    "dynamic-reinforce": {"algorithm": "reinforce", "rollout": {"group_size": 4, "dynamic_sampling": 3}},
-    "dynamic-grpo": {"algorithm": "grpo", "rollout": {"group_size": 8, "dynamic_sampling": 3}},
+    "rejection": (
+        {"algorithm": "reinforce", "credit": REJECTING, "rollout": {"max_lag": 1, "num_envs": 192}},
+        REJECTED,
+    ),
+    "dynamic-reinforce": (
+        {"algorithm": "reinforce", "rollout": {"group_size": 4, "dynamic_sampling": 3}},
+        REPLACED,
+    ),
+    "dynamic-grpo": ({"algorithm": "grpo", "rollout": {"group_size": 8, "dynamic_sampling": 3}}, REPLACED),
 }
-"""Name → the settings that it adds."""
-USED = {
-    "gspo": ("clip_fraction", "of the tokens clipped"),
-    "cispo": ("clip_fraction", "of the tokens clipped"),
-    "rejection": ("importance_rejected", "of the tokens rejected"),
-    "dynamic-reinforce": ("filtered", "episodes of a step replaced"),
-    "dynamic-grpo": ("filtered", "episodes of a step replaced"),
-}
-"""Name → the metric that says how much the part did, and in words."""
+"""Name → the settings that it adds, and the metric that says how much they did, with its words."""
 
 
 def main() -> None:
@@ -43,10 +44,10 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=3, help="how many, counted from 0")
     arguments = parser.parse_args()
     logging.disable_progress_bar()  # transformers would draw one for every checkpoint
-    OWN.update(VARIANTS)
+    OWN.update({name: settings for name, (settings, _) in VARIANTS.items()})
     print(f"| variant | {' | '.join(f'seed {seed}' for seed in range(arguments.seeds))} | in training | what it did |")
     print(f"|---|{'--:|' * (arguments.seeds + 1)}---|")
-    for name, (metric, words) in USED.items():
+    for name, (_, (metric, words)) in VARIANTS.items():
         trials = [Trial("sparse", name, 1.0, seed, 8e-4, 0.01) for seed in range(arguments.seeds)]
         results = [run(trial, arguments.folder) for trial in trials]
         successes = " | ".join(f"{each.before:.2f} → {each.after:.2f}" for each in results)

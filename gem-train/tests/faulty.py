@@ -2,10 +2,11 @@
 
 The libraries that take seconds to import are imported once, and each run is a fork of that process. A line of input is
 a run as JSON: `tree`, the folder with the code, `arguments` of pytest, and `log`, the file for what is printed. The
-answer, a line too, is pytest's exit code.
+answer, a line too, is pytest's exit code, or that of a run that was killed because it did not end.
 """
 
 import json
+import multiprocessing
 import os
 import sys
 from typing import Any
@@ -17,17 +18,19 @@ import transformers.integrations.sdpa_attention
 import transformers.masking_utils  # noqa: F401
 from transformers import AutoModelForCausalLM, PreTrainedTokenizerFast, Qwen3ForCausalLM  # noqa: F401
 
+LONGEST = 550
+"""Seconds of a run, fewer than those of the test that waits for it."""
 
-def run(tree: str, arguments: list[str], log: str) -> int:
-    """Exit code of pytest."""
+
+def run(tree: str, arguments: list[str], log: str) -> None:
+    """Exit as pytest does."""
     descriptor = os.open(log, os.O_CREAT | os.O_WRONLY)
     os.dup2(descriptor, 1)
     os.dup2(descriptor, 2)
     os.environ["PYTHONPATH"] = tree  # for the programs that tests start
-    os.environ["GEM_TESTS_FORK"] = "1"  # see `spawned`, which imports the trainer
     sys.path.insert(0, tree)
     imported = ["-W", "ignore::pytest.PytestAssertRewriteWarning"]  # some plugins of pytest were, above
-    return pytest.main(["-q", "-x", "-p", "no:cacheprovider", *imported, *arguments])
+    sys.exit(pytest.main(["-q", "-x", "-p", "no:cacheprovider", *imported, *arguments]))
 
 
 def main() -> None:
@@ -37,12 +40,12 @@ def main() -> None:
     )
     for line in sys.stdin:
         wanted: dict[str, Any] = json.loads(line)
-        child = os.fork()
-        if not child:
-            code = run(**wanted)
-            sys.stdout.flush()
-            os._exit(code)
-        print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+        process = multiprocessing.get_context("fork").Process(target=run, kwargs=wanted)
+        process.start()
+        process.join(LONGEST)
+        process.kill()
+        process.join()
+        print(process.exitcode, flush=True)
 
 
 if __name__ == "__main__":

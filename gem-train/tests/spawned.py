@@ -15,19 +15,24 @@ import torch.distributed as dist
 
 from gem_train.distributed.processes import connect
 
-FORK = "GEM_TESTS_FORK"
-"""The environment variable of a process that may be forked: it has no threads."""
 _IMPORTED = ["gem_train.train", "gem_train.sft.imitation", "gem_train.runs.display", "gem.wrappers"]
 
 
 def started(target: Callable[..., Any], *arguments: Any) -> BaseProcess:
-    """A process that calls `target`, as a fork of one that has imported the trainer: of this one, if that may fork."""
-    context: Any = multiprocessing.get_context("fork" if FORK in os.environ else "forkserver")
-    if FORK not in os.environ:
+    """A process that calls `target`, with one thread, as a fork of one that has imported the trainer."""
+    # A run of `faulty.py` is forked itself: it has no threads.
+    context: Any = multiprocessing.get_context("fork" if multiprocessing.parent_process() else "forkserver")
+    if context.get_start_method() == "forkserver":
         context.set_forkserver_preload(_IMPORTED)
-    process = context.Process(target=target, args=arguments)
+    process = context.Process(target=_begun, args=(target, *arguments))
     process.start()
     return process
+
+
+def _begun(target: Callable[..., Any], *arguments: Any) -> None:
+    warnings.simplefilter("default")  # a fork of pytest has its filters, which make errors of warnings
+    torch.set_num_threads(1)
+    target(*arguments)
 
 
 class Processes:
@@ -82,8 +87,6 @@ class Processes:
 
 def _calculate(known: dict[str, str], module: str, folder: Path, context: int, asked: Connection) -> None:
     os.environ.update(known)
-    warnings.simplefilter("default")  # a fork of pytest has its filters, which make errors of warnings
-    torch.set_num_threads(1)
     works = importlib.import_module(module).CALCULATIONS
     with connect("cpu", 100, context) as world:
         while True:

@@ -77,12 +77,10 @@ RUN = """
 import sys
 sys.path.insert(0, folder)
 sys.stdout = sys.stderr = open(folder + "/log", "a")
-import torch
 from pathlib import Path
 from gem_train.config.training import load_config
 from gem_train.runs.display import Display
 from gem_train.train import train
-torch.set_num_threads(1)
 with Display(quiet=True) as display:
     train(load_config(settings), Path(out), display)
 """

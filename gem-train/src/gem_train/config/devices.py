@@ -11,13 +11,13 @@ from typing import Any, NamedTuple
 DRIVER = Path("/proc/driver/nvidia/version")
 """Exists where Linux has a driver for NVIDIA's GPUs."""
 _OTHERS = Path("/dev/kfd"), Path("/dev/dxg")
-"""Exist where Linux has one for AMD's, and in Windows' Linux for any."""
+"""Files of a driver for AMD's, and in Windows' Linux of any."""
 _ID = 10 * 2**20
 """Bytes of a GPU's memory for an id of a micro-batch: 8,192 of them on one of 80 GiB."""
 
 
 class Device(NamedTuple):
-    """Where a run computes."""
+    """A device that a run computes on."""
 
     name: str
     memory: int | None

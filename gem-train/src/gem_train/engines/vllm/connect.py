@@ -98,7 +98,7 @@ def starter(
     folder: Path,
     processes: int = 1,
 ) -> Callable[[int], ServerProcess]:
-    """What starts the server of a number, in a folder of its own in `folder`.
+    """A function that starts the server of a number, in a folder of its own in `folder`.
 
     Args:
         model, chat: that it samples with.

@@ -44,11 +44,11 @@ class Replica:
     well: bool = False
     """True while it samples: from its first weights until it is lost."""
     replies: set[str] = field(default_factory=set[str])
-    """Those in progress, by name."""
+    """Replies in progress, by name."""
     slots: set[int] = field(default_factory=set[int])
     """The conversations that stay here."""
     probe: Any = None
-    """What it answered to `_PROBE` after the last sync."""
+    """Its answer to `_PROBE` after the last sync."""
 
     def __str__(self) -> str:
         return f"the vLLM server at {self.client.where}"
@@ -69,12 +69,12 @@ class _Asked:
 
 
 class Described(NamedTuple):
-    """What servers say about themselves."""
+    """Facts that servers tell about themselves."""
 
     positions: int
     """The longest conversation, in ids."""
     dtype: str
-    """Of the weights."""
+    """Type of the weights."""
 
 
 class Fleet:
@@ -105,7 +105,7 @@ class Fleet:
         self._lock = threading.Lock()
         self._last_words = ""
         self._members: list[Replica] = []
-        """Those that take part in the sync that is going on."""
+        """Servers that take part in the sync that is going on."""
         self._threads = Threads("gem-fleet")
         self._replicas = [self._connected(number) for number in range(len(addresses))]
 
@@ -312,7 +312,7 @@ class Fleet:
         *,
         method: str = "POST",
     ) -> list[tuple[Replica, Any]]:
-        """What each member of a sync answers; those that are lost are members no more.
+        """The answer of each member of a sync; those that are lost are members no more.
 
         Raises:
             TrainingStopped: one refuses, or none is left.

@@ -40,7 +40,7 @@ _CONSEQUENCE = "See root cause above"
 
 
 class _Done(NamedTuple):
-    """What a server has done so far."""
+    """Work that a server has done so far."""
 
     written: int
     """Bytes of its log."""

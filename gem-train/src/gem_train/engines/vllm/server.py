@@ -33,7 +33,7 @@ from gem_train.models.lora import has_adapter
 
 
 class _Opened(NamedTuple):
-    """What the other processes of a run are told about its servers."""
+    """Facts that the other processes of a run are told about its servers."""
 
     addresses: list[Address]
     positions: int
