@@ -3,7 +3,8 @@
 import gc
 import os
 import signal
-from collections.abc import Generator
+import warnings
+from collections.abc import Generator, Iterator
 
 import pytest
 
@@ -30,3 +31,28 @@ def pytest_collection() -> Generator[None, object, object]:
         gc.collect()
         gc.freeze()
         gc.enable()
+
+
+@pytest.fixture(scope="session")
+def local_ray() -> Iterator[None]:
+    """A small Ray on this machine, for the tests that need one."""
+    import ray
+
+    def start() -> bool:
+        try:
+            ray.init(num_cpus=4, object_store_memory=80_000_000, include_dashboard=False, log_to_driver=False)
+        except Exception as error:  # Ray has no class for it
+            if "timed out during startup" not in str(error):
+                raise
+            ray.shutdown()
+            return False
+        return True
+
+    tries = 0
+    while not start():  # it waits 30 s for its own processes, which may get no processor for that long
+        tries += 1
+        assert tries < 3, "Ray's processes do not start"
+        with warnings.catch_warnings(action="ignore"):
+            gc.collect()  # what it had begun warns that it was not ended
+    yield
+    ray.shutdown()

@@ -1,7 +1,6 @@
 """What the tests of the core share."""
 
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -19,16 +18,6 @@ def core_only(monkeypatch: pytest.MonkeyPatch) -> registry.Registry:
     fresh = registry.Registry()
     monkeypatch.setattr(registry, "_registry", fresh)
     return fresh
-
-
-@pytest.fixture(scope="session")
-def local_ray() -> Iterator[None]:
-    """A small Ray on this machine, for the tests that need one."""
-    import ray
-
-    ray.init(num_cpus=4, object_store_memory=80_000_000, include_dashboard=False, log_to_driver=False)
-    yield
-    ray.shutdown()
 
 
 @pytest.fixture(autouse=True)

@@ -23,9 +23,10 @@ def ours() -> list[int]:
 def below(pid: int) -> list[int]:
     """Every process below `pid`, as /proc tells, parents before their children; none where it has ended."""
     children: list[int] = []
-    for task in Path(f"/proc/{pid}/task").glob("*/children"):
-        with suppress(OSError):
-            children += [int(word) for word in task.read_text().split()]
+    with suppress(FileNotFoundError, ProcessLookupError):  # it may end at any time
+        for task in Path(f"/proc/{pid}/task").iterdir():
+            with suppress(FileNotFoundError, ProcessLookupError):  # so may one of its threads
+                children += [int(word) for word in (task / "children").read_text().split()]
     return children + [one for child in children for one in below(child)]
 
 

@@ -68,9 +68,15 @@ def test_every_attack_succeeds_without_the_sandbox() -> None:
 @pytest.mark.parametrize("user", ["user", "root"])
 @pytest.mark.parametrize("level", STRONGEST)
 def test_no_attack_succeeds_at_the_strongest_levels(level: str, user: str) -> None:
-    names = QUICK if user == "root" else list(BY_NAME)
+    def late() -> list[str]:
+        return [name for name, seen in found.items() if seen == {"slow"}]
 
-    assert {name: seen for name, seen in signs(level, names, user).items() if seen} == {}
+    found = signs(level, QUICK if user == "root" else list(BY_NAME), user)
+    for _ in range(2):  # a program that gets no processor ends late, by the clock
+        if late():
+            found |= signs(level, late(), user)
+
+    assert {name: seen for name, seen in found.items() if seen} == {}
 
 
 @pytest.mark.parametrize("level", BREACHED)

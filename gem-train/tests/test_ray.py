@@ -1,7 +1,6 @@
 """`gemx train` with its environments on Ray."""
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,19 +13,6 @@ from gem_train.runs.display import Display
 from gem_train.train import train
 
 pytestmark = pytest.mark.full
-
-
-@pytest.fixture
-def local_ray() -> Iterator[None]:
-    """Ray on this machine, in little memory."""
-    import ray
-
-    if ray.is_initialized():  # for the tests of gem-core, in the same process
-        yield
-        return
-    ray.init(num_cpus=2, object_store_memory=80_000_000, include_dashboard=False, log_to_driver=False)
-    yield
-    ray.shutdown()
 
 
 def outcome(out: Path, backend: str) -> tuple[list[dict[str, Any]], dict[str, Any]]:
