@@ -12,12 +12,14 @@ gc.disable()  # until all is imported and collected: of that nothing is garbage
 
 
 def pytest_configure() -> None:
-    """Ctrl-C reaches the programs that tests start, and they write lines of any length into their pipes.
+    """Ctrl-C reaches the programs that tests start, they write lines of any length into their pipes, and compute alone.
 
     A shell starts what runs in the background (`make test &`, `nohup`) with SIGINT ignored, and children inherit that.
-    COLUMNS is what `gemx` breaks its lines at, and some machines set it for every program.
+    COLUMNS is what `gemx` breaks its lines at, and some machines set it for every program. Threads of PyTorch that
+    compute together wait for each other in a loop: beside other tests one thread takes less time than two.
     """
     os.environ.pop("COLUMNS", None)
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
     if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 

@@ -26,7 +26,6 @@ SMALL: dict[str, Any] = {
     "optim": {"lr": 5e-2, "max_kl": 1e9, "minibatches": 4},
     "warmup": {"steps": 0},
     "eval": {"episodes": 4},
-    "watch": {"max_engine_gap": 0.01},
 }
 NEWEST = 1
 """The newest weights that the faulty samplers take: those after the first step."""

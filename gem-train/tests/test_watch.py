@@ -28,7 +28,7 @@ def findings(*stretches: tuple[int, dict[str, float]], **settings: object) -> li
         # With a critic, or without a baseline, there is a signal where nothing differs.
         ([(20, {"success": 0.0, "alike": 1.0})], 10, "collapse", "nothing to learn from. Give"),
         ([(5, {}), (20, {"success": 1.0, "alike": 1.0})], 15, "solved", "every episode of the last 10"),
-        ([(5, {"engine_gap": 0.02}), (9, {"engine_gap": 0.5, "engine_gap_max": 4.0})], 6, "collapse", "0.5 nats from"),
+        ([(5, {"engine_gap": 0.005}), (9, {"engine_gap": 0.02, "engine_gap_max": 4.0})], 6, "collapse", "0.02 nats from"),
         ([(20, {}), (20, {"malformed": 0.9})], 26, "collapse", "replies lost their form"),
         ([(20, {}), (20, {"success": 0.2})], 29, "warning", "success fell from 0.50 to 0.23"),
     ],
@@ -37,6 +37,18 @@ def test_a_run_that_goes_wrong_is_detected(stretches, step, kind, words):
     found = findings(*stretches)
     assert [(where, finding.kind) for where, finding in found] == [(step, kind)]
     assert words in found[0][1].text
+
+
+@pytest.mark.parametrize(
+    ("settings", "allowed"),
+    [({}, 0.01), ({"dtype": "bfloat16"}, 0.1), ({"dtype": "bfloat16", "watch": {"max_engine_gap": 0.02}}, 0.02)],
+)
+def test_how_far_an_engine_may_be_off_depends_on_the_precision(settings, allowed):
+    gap = {"engine_gap_max": 4.0}
+    assert findings((20, {**gap, "engine_gap": allowed}), **settings) == []
+    [(step, found)] = findings((5, {}), (9, {**gap, "engine_gap": 1.1 * allowed}), **settings)
+    assert step == 6
+    assert f"watch.max_engine_gap, now {allowed:g})" in found.text
 
 
 def test_success_that_is_lost_stops_the_run_unless_a_curriculum_made_the_env_harder():

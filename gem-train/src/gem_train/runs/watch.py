@@ -97,7 +97,8 @@ class Watch:
 
     def __init__(self, settings: WatchConfig, vocabulary: int, advice: Advice) -> None:
         self.advice = advice
-        self._max_engine_gap = settings.max_engine_gap
+        # In float32 a gap is of rounding, about 1e-6, or an engine has other weights.
+        self._max_engine_gap = settings.max_engine_gap or (0.01 if advice.dtype == "float32" else 0.1)
         self._uniform = math.log(vocabulary)
         self._window: deque[Mapping[str, Any]] = deque(maxlen=settings.window)
         self._first: Mapping[str, Any] | None = None
