@@ -61,6 +61,13 @@ def test_a_divided_model_is_put_together_as_it_was(two: Processes) -> None:
     assert first["held"] + second["held"] == count
 
 
+def test_processes_that_read_their_parts_of_a_model_compute_what_one_does_that_reads_all(two: Processes) -> None:
+    alone = two_processes.CALCULATIONS["reading"](ALONE)
+    assert all(0.4 * alone["held"] < each.pop("held") < 0.6 * alone["held"] for each in two["reading"])
+    for each in two["reading"]:
+        compare({**each, "held": alone["held"]}, alone, within=1e-5)
+
+
 @pytest.mark.parametrize("name", ["float32", "imitation"])
 def test_two_processes_score_and_learn_what_one_does(two: Processes, name: str) -> None:
     """Scores, values, metrics, weights and the state for a checkpoint, over two updates."""

@@ -28,7 +28,7 @@ def findings(*stretches: tuple[int, dict[str, float]], **settings: object) -> li
         # With a critic, or without a baseline, there is a signal where nothing differs.
         ([(20, {"success": 0.0, "alike": 1.0})], 10, "collapse", "nothing to learn from. Give"),
         ([(5, {}), (20, {"success": 1.0, "alike": 1.0})], 15, "solved", "every episode of the last 10"),
-        ([(5, {"engine_gap": 0.005}), (9, {"engine_gap": 0.02, "engine_gap_max": 4.0})], 6, "collapse", "0.02 nats from"),
+        ([(5, {"engine_gap": 0.005}), (9, {"engine_gap": 0.5, "engine_gap_max": 4.0})], 6, "collapse", "0.5 nats from"),
         ([(20, {}), (20, {"malformed": 0.9})], 26, "collapse", "replies lost their form"),
         ([(20, {}), (20, {"success": 0.2})], 29, "warning", "success fell from 0.50 to 0.23"),
     ],

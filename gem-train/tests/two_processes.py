@@ -15,14 +15,18 @@ from torch.utils._pytree import tree_map_only
 from gem_train.algorithms.ppo import PPO, PPOSettings
 from gem_train.algorithms.settings import CriticSettings
 from gem_train.batch import Batch, TokenSequence
+from gem_train.build import load_trained
 from gem_train.config.sections import OptimConfig, UpdateConfig
 from gem_train.distributed.processes import whole
 from gem_train.distributed.shards import fill, planned, with_stored, without_tensors
 from gem_train.distributed.world import World
 from gem_train.learning.critic import Critic
 from gem_train.learning.learner import Learner
+from gem_train.learning.packing import pack
+from gem_train.learning.scoring import score_tokens
 from gem_train.models.loading import blocks_of
 from gem_train.models.tiny import tiny_model, tiny_tokenizer
+from gem_train.sft.config import load_sft_config
 from gem_train.sft.imitation import Imitator
 
 OPTIM = OptimConfig(
@@ -99,6 +103,31 @@ def divided(world: World) -> dict[str, Any]:
     }
 
 
+def reading(world: World) -> dict[str, Any]:
+    """Logits and gradients of a model that was read from a folder, by each process its part."""
+    folder = Path(world.first(tempfile.mkdtemp))
+
+    def save() -> None:
+        tokenizer = tiny_tokenizer([])
+        tiny_model(tokenizer, seed=0).save_pretrained(folder)
+        tokenizer.save_pretrained(folder)
+
+    world.first(save)
+    settings = {"id": "core:Echo-v0", "model": str(folder), "device": "cpu"}
+    model = load_trained(load_sft_config([settings]), None, [], world=world).model
+    world.gather("read")
+    world.first(lambda: shutil.rmtree(folder))
+    [row] = pack(batch().sequences, 10**4)
+    scores = score_tokens(model, row, 1.0)
+    scores.logprobs.sum().backward()
+    gradients = {name: each.grad for name, each in model.named_parameters() if each.grad is not None}
+    return {
+        "held": sum(each.to_local().numel() if world.size > 1 else each.numel() for each in model.parameters()),
+        "logprobs": scores.logprobs.detach(),
+        "gradients": {name: whole(gradient).clone() for name, gradient in gradients.items()},
+    }
+
+
 def learning(world: World, *, half: bool = False, resumes: bool = True) -> dict[str, Any]:
     """An update with a critic and a reference; one more, and the same by a learner that resumed after the first."""
     algorithm = PPO(PPOSettings(kl=0.1, old_logprobs="learner", importance_cap=2.0))
@@ -159,6 +188,7 @@ def imitation(world: World) -> dict[str, Any]:
 CALCULATIONS: dict[str, Callable[[World], Any]] = {
     "exchanged": exchanged,
     "divided": divided,
+    "reading": reading,
     "float32": learning,
     "bfloat16": partial(learning, half=True, resumes=False),
     "resumed bfloat16": partial(learning, half=True),
