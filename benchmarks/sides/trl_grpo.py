@@ -1,4 +1,4 @@
-"""TRL's side of `grpo_step.py`: its GRPOTrainer, sampling with transformers."""
+"""TRL's side of `grpo_step.py` and of `gpu.py`: its GRPOTrainer, sampling with transformers."""
 
 import tempfile
 import time
@@ -31,6 +31,7 @@ class Clock(TrainerCallback):
 def play(case):
     """Wall and CPU seconds of each step, and the mean ids of a reply."""
     torch.set_num_threads(1)
+    cpu = case.get("device", "cpu") == "cpu"
     with tempfile.TemporaryDirectory() as folder:
         settings = GRPOConfig(
             output_dir=folder,
@@ -40,8 +41,8 @@ def play(case):
             max_completion_length=TOKENS,
             learning_rate=RATE,
             lr_scheduler_type="constant",
-            use_cpu=True,
-            bf16=False,
+            use_cpu=cpu,
+            bf16=not cpu,
             gradient_checkpointing=False,
             logging_steps=1,
             save_strategy="no",

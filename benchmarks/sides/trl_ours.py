@@ -1,4 +1,4 @@
-"""gem-train's side of `grpo_step.py`: the loop of `gemx train`, with GRPO."""
+"""gem-train's side of `grpo_step.py` and of `gpu.py`: the loop of `gemx train`, with GRPO."""
 
 import tempfile
 import time
@@ -40,6 +40,13 @@ class Clock(Display):
         self.signals.append(metrics["signal"])
 
 
+def arithmetic(case):
+    """On a CPU one thread in float32, on a GPU bfloat16 over weights in float32."""
+    if case.get("device", "cpu") == "cpu":
+        return {"device": "cpu", "threads": 1}
+    return {"device": case["device"], "dtype": "bfloat16"}
+
+
 def play(case):
     """Wall and CPU seconds of each step, and the mean ids of a reply."""
     settings = {
@@ -47,8 +54,7 @@ def play(case):
         "model": case["model"],
         "algorithm": "grpo",
         "steps": case["steps"],
-        "device": "cpu",
-        "threads": 1,
+        **arithmetic(case),
         "checkpoint_every": 10**6,
         "rollout": {"episodes": BATCH, "group_size": GROUP, "num_envs": BATCH, "max_new_tokens": TOKENS, "record": 0},
         "optim": {"lr": RATE, "minibatches": 1, "epochs": 1},
