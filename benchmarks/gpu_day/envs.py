@@ -1,4 +1,4 @@
-"""What models of random weights play in `gpu.py`: their replies say nothing, so rewards are drawn by the seed."""
+"""What models of random weights play in `gpu.py`: their replies say nothing that a game understands."""
 
 import math
 import random
@@ -37,20 +37,20 @@ class Talk(gem.TurnEnv):
         return "".join(self.rng.choices("abcdefgh ", k=self.ids))
 
 
-class Paid(Wrapper):
-    """Steps that wait for a lognormal time, of so many seconds on average; an episode earns 1 or 0 by its seed."""
+class Understood(Wrapper):
+    """Steps that wait for a lognormal time, of so many seconds on average, and play a random legal action instead of
+    each reply.
+    """
 
     def __init__(self, env, *, seconds):
         super().__init__(env)
         self.mean = seconds
-        self.drawn = random.Random(0)
+        self.waits = random.Random(0)
 
     def reset(self, *, seed=None, options=None):
-        self.drawn = random.Random(seeding.derive(seed or 0, "paid"))
+        self.waits = random.Random(seeding.derive(seed or 0, "waits"))
         return super().reset(seed=seed, options=options)
 
     def step(self, action):
-        time.sleep(self.drawn.lognormvariate(math.log(self.mean) - 0.5, 1.0))
-        step = super().step(action)
-        done = step.terminated or step.truncated
-        return step._replace(reward=float(self.drawn.random() < 0.5) if done else 0.0)
+        time.sleep(self.waits.lognormvariate(math.log(self.mean) - 0.5, 1.0))
+        return super().step(self.env.sample_action())

@@ -104,7 +104,7 @@ def settings_of(place, model, engine, **more):
 
 
 def game(place, *, asynchronous=False, server=False):
-    """Some steps on a game, in which the model says nothing that the game understands."""
+    """Some steps on a game, which plays a random legal action instead of each reply."""
     engine = "vllm_server" if server and engine_here() == "vllm" else engine_here()
     yield Row("engine", engine)
     episodes, steps = place.of(128, 8), place.of(8, 4)
@@ -113,7 +113,7 @@ def game(place, *, asynchronous=False, server=False):
         "1.7B",
         engine,
         steps=steps,
-        wrappers=[{"name": "gpu_day.envs:Paid", "seconds": 0.1}],
+        wrappers=[{"name": "gpu_day.envs:Understood", "seconds": 0.1}],
         rollout={
             "engine": engine,
             "episodes": episodes,

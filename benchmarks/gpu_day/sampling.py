@@ -106,7 +106,7 @@ def engine(place, size, make, settings, short=False):
         make(loaded.model, chat, max_new_tokens=shape.said, settings=settings(shape), dtype=place.dtype)
     ) as sampler:
         held = used(place) - before
-        gem.register(ID, Talk, kwargs={"ids": shape.read}, max_turns=shape.turns)
+        gem.register(ID, Talk, ids=shape.read, max_turns=shape.turns)
         with make_vec(ID, shape.conversations) as envs:
             list(itertools.islice(rollout(sampler, envs, range(4)), 4))  # a warm-up
             start = time.perf_counter()

@@ -23,14 +23,14 @@ def judge(rows: Rows) -> list[Judged]:
     gaps = [value for (_, _, what), value in rows.items() if what.startswith("engine gap")]
     mfu = [value for (part, _, what), value in rows.items() if part == "learner" and what == _longest(rows)]
     slept = [_sum(rows, case, ("wake", "sync")) for case in ("in process", "in process, 8B")]
-    played = number(rows, "memory", _LONG, "episodes that were played and learned from")
+    played = number(rows, "memory", _LONG, "share of the episodes learned from")
     return [
         _below("mean engine gap, of every engine and run", largest(gaps), 0.02, "nats"),
         *(_least(f"sampling {name} ÷ vLLM alone at its best", _ratio(each, alone), 0.8) for name, each in ours.items()),
         _least("MFU of the learner, longest ids", largest(mfu), 0.35),
         _least("sleep frees, of what vLLM holds", number(rows, "sampling", "in process", "sleep frees"), 0.9),
         _below("wake and sync, the larger model if it was measured", largest(slept), 5.0, "s"),
-        _least("64 episodes × 8 turns × 16k ids of 1.7B in bf16: episodes", played, 64),
+        _least("64 episodes × 8 turns × 16k ids of 1.7B in bf16: share learned from", played, 1),
     ]
 
 
