@@ -23,10 +23,10 @@ PEAKS = {"H100": 989e12, "H200": 989e12, "A100": 312e12, "B200": 2250e12}
 """Operations per second in bfloat16 without sparsity, by NVIDIA's data sheets (of cards for SXM)."""
 
 
-def random_sequence(rng, vocabulary, length):
-    """Ids of which every second stretch of an eighth was sampled."""
+def random_sequence(rng, vocabulary, length, whole=False):
+    """Ids of eight turns, of each of which the second half was sampled, or all but the first id of the sequence."""
     stretch = np.arange(length) * 16 // length
-    sampled = stretch % 2 == 1
+    sampled = np.arange(length) > 0 if whole else stretch % 2 == 1
     logprobs = np.where(sampled, -math.log(vocabulary), 0).astype(np.float32)
     ids = rng.integers(4, vocabulary, length)
     return TokenSequence(ids, sampled, logprobs, np.where(sampled, stretch // 2, -1))
@@ -56,25 +56,27 @@ def peak(place):
     return 2 * size**3 / min(place.seconds(lambda: a @ b) for _ in range(5))
 
 
-def make_update(place, loaded, lengths, **optim):
-    """A learner, and a function that updates its weights from sequences of these lengths."""
+def make_learner(model, **optim):
+    """A learner, with an update for each call."""
+    config = OptimConfig(**{"lr": 1e-6, "minibatches": 1, **optim})
+    return Learner(model, config, steps=100, temperature=1.0, seed=0)
+
+
+def make_update(learner, lengths, whole=False):
+    """Sequences of these lengths, and a function that updates the weights from them; for `whole` see above."""
     rng = np.random.default_rng(0)
-    sequences = [random_sequence(rng, loaded.model.config.vocab_size, length) for length in lengths]
+    sequences = [random_sequence(rng, learner.model.config.vocab_size, length, whole) for length in lengths]
     kind = find_algorithm("reinforce")
     algorithm = kind(kind.Settings())
-    turns = np.array([int(each.turn.max()) + 1 for each in sequences])
-    starts = np.cumsum(turns) - turns
     shifted = [
-        TokenSequence(each.ids, each.sampled, each.logprobs, np.where(each.sampled, each.turn + start, -1))
-        for each, start in zip(sequences, starts, strict=True)
+        TokenSequence(each.ids, each.sampled, each.logprobs, np.where(each.sampled, each.turn + 8 * number, -1))
+        for number, each in enumerate(sequences)
     ]
-    rewards = rng.integers(0, 2, turns.sum()).astype(np.float32)
-    batch = Batch.of(shifted, rewards, np.repeat(np.arange(len(turns)), turns))
-    config = OptimConfig(**{"lr": 1e-6, "minibatches": 1, "micro_tokens": max(lengths), **optim})
-    learner = Learner(loaded.model, config, steps=100, temperature=1.0, seed=0)
-    prepared = algorithm.prepare(batch)
-    credit = algorithm.credit(prepared, Scores())
-    return learner, shifted, lambda: learner.update(prepared, Scores(), credit, algorithm.loss)
+    rewards = rng.integers(0, 2, 8 * len(lengths)).astype(np.float32)
+    rewards[-1] = 1.0  # there is something to learn from
+    batch = algorithm.prepare(Batch.of(shifted, rewards, np.repeat(np.arange(len(lengths)), 8)))
+    credit = algorithm.credit(batch, Scores())
+    return shifted, lambda: learner.update(batch, Scores(), credit, algorithm.loss)
 
 
 def utilisation(place, size, lengths, checkpointing):
@@ -83,17 +85,15 @@ def utilisation(place, size, lengths, checkpointing):
     most = peak(place)
     yield Row("operations per second of the device", most / 1e12, "TFLOP/s")
     together = place.of(65536, 4 * max(lengths))
+    learner = make_learner(loaded.model, checkpointing=checkpointing, micro_tokens=max(lengths))
     for ids in lengths:
-        learner, sequences, update = make_update(
-            place, loaded, [ids] * (together // ids), checkpointing=checkpointing, micro_tokens=max(lengths)
-        )
+        sequences, update = make_update(learner, [ids] * (together // ids))
         update()
         taken = min(place.seconds(update) for _ in range(2))
         share = operations(loaded.model, sequences) / taken / most
         name = f"{place.of(ids // 1024, ids)}{place.of('k', '')} ids"
         yield Row(f"ids per second, {name}", sum(map(len, sequences)) / taken, "ids/s")
         yield Row(f"MFU, {name}", share)
-        learner.free_gradients()
 
 
 def _case(size, gpu, checkpointing):

@@ -4,11 +4,10 @@ On a GPU the peak is that of PyTorch's allocator; on a CPU it is what the alloca
 """
 
 from contextlib import closing
-from itertools import chain
 
 import torch
 from gpu_day.envs import Talk
-from gpu_day.learner import make_update
+from gpu_day.learner import make_learner, make_update
 from gpu_day.place import Case, Row
 from gpu_day.playing import engine_here, gemx_train, settings_of
 from learner_cost import peak as peak_on_cpu
@@ -47,19 +46,21 @@ def update(place, size, ids, **optim):
     loaded = place.load(size)
     optim = {"micro_tokens": ids, **optim}
     config = _config(place, size, rollout={"engine": "hf", "num_envs": 1}, optim=optim)
-    learner, _, step = make_update(place, loaded, [ids], **optim)
+    learner = make_learner(loaded.model, **optim)
+    _, step = make_update(learner, [ids], whole=True)
     step()  # makes the optimizer's state
     learner.free_gradients()
-    state = [
-        each for each in chain.from_iterable(_tensors(learner.state()["optimizer"])) if each.device == place.device
-    ]
-    measured = peak(place, step, [*loaded.model.parameters(), *(() if optim.get("offload") else state)])
+    state = [] if optim.get("offload") else _tensors(learner.state()["optimizer"])
+    measured = peak(place, step, [*loaded.model.parameters(), *state])
     yield from compared(f"update with {ids:,} ids", estimate(config, ids).peak("learning"), measured)
 
 
 def _tensors(state):
-    for value in state.values() if isinstance(state, dict) else state if isinstance(state, list | tuple) else ():
-        yield [value] if isinstance(value, torch.Tensor) else list(chain.from_iterable(_tensors(value)))
+    """Those in a state of an optimizer."""
+    if isinstance(state, torch.Tensor):
+        return [state]
+    values = state.values() if isinstance(state, dict) else state if isinstance(state, list | tuple) else ()
+    return [each for value in values for each in _tensors(value)]
 
 
 def _config(place, size, **settings):
