@@ -115,8 +115,10 @@ def run(arguments):
                 why = f"not begun: the {arguments.minutes:g} minutes are over"
                 rows.append({"part": part, "case": name, "what": FAILED, "value": why, "unit": ""})
                 continue
-            rows += measure(part, name, place, min(case.seconds, left))
-            print(f"{part}, {name}: {rows[-1]['value']:.0f} s", file=sys.stderr)
+            found = measure(part, name, place, min(case.seconds, left))
+            for row in found:  # a run that is ended has shown what it had
+                print(part, name, row["what"], _shown(row["value"], row["unit"]), sep=" | ", file=sys.stderr)
+            rows += found
     return rows
 
 
