@@ -42,12 +42,12 @@ def peak(place, function, tensors):
 
 
 def update(place, size, ids, **optim):
-    """An update from one sequence of so many ids."""
+    """An update from two sequences of so many ids, one after the other: the second has the gradients of the first."""
     loaded = place.load(size)
     optim = {"micro_tokens": ids, **optim}
     config = _config(place, size, rollout={"engine": "hf", "num_envs": 1}, optim=optim)
     learner = make_learner(loaded.model, **optim)
-    _, step = make_update(learner, [ids], whole=True)
+    _, step = make_update(learner, [ids, ids], whole=True)
     step()  # makes the optimizer's state
     learner.free_gradients()
     state = [] if optim.get("offload") else _tensors(learner.state()["optimizer"])
@@ -69,7 +69,7 @@ def _config(place, size, **settings):
 
 def playing(place):
     """The engine `hf`, with conversations that end at so many ids."""
-    count, ids, said = place.of((32, 4096, 32), (4, 256, 8))
+    count, ids, said = place.of((32, 4096, 32), (32, 256, 8))
     loaded = place.load("0.6B")
     config = _config(place, "0.6B", rollout={"engine": "hf", "num_envs": count, "max_new_tokens": said})
     gem.register(_ID, Talk, ids=ids // 2 - said - 8, max_turns=2)

@@ -43,6 +43,14 @@ class Sum(TurnEnv):
         return f"\\boxed{{{self.total}}}"
 
 
+class Named(Sum):
+    """Takes arguments that functions of GEM take too."""
+
+    def __init__(self, id: str, ids: str, entry_point: str, spec: str) -> None:
+        super().__init__()
+        self.taken = id, ids, entry_point, spec
+
+
 class Closable(Sum):
     """A `Sum` that tells whether it was closed."""
 

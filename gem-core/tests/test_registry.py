@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from sample_envs import Counted, Loud, Sum
+from sample_envs import Counted, Loud, Named, Sum
 
 import gem
 from gem.core import Env
@@ -16,6 +16,7 @@ from gem.errors import ConfigError, DuplicateId, MissingExtra, PackError, SpecEr
 from gem.packs.discovery import OWN_PACKS, Pack
 from gem.packs.lookup import find_named
 from gem.packs.make import bind
+from gem.packs.preflight import check_envs
 from gem.packs.registry import Registry
 from gem.packs.spec import EnvSpec
 
@@ -35,6 +36,15 @@ def test_registered_kwargs_and_limit_reach_the_env_and_those_given_win() -> None
 
     assert (plain.rounds, plain.largest, plain.max_turns) == (5, 9, 7)
     assert (changed.rounds, changed.largest, changed.max_turns) == (2, 9, 1)
+
+
+def test_arguments_of_an_env_may_have_the_names_of_ours() -> None:
+    arguments = {"id": "a", "ids": "b", "entry_point": "c", "spec": "d"}
+    gem.register("lab:Named", Named, **arguments)
+
+    assert gem.make("lab:Named").unwrapped.taken == ("a", "b", "c", "d")
+    [checked] = check_envs("lab:Named", (), **{**arguments, "ids": "e"}).values()
+    assert gem.make(checked.spec).unwrapped.taken == ("a", "e", "c", "d")
 
 
 def test_the_spec_of_an_env_builds_the_same_env_again() -> None:

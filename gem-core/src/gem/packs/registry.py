@@ -243,7 +243,7 @@ def registry() -> Registry:
     return _registry
 
 
-def register(id: str, entry_point: str | type[Env], *, max_turns: int | None = None, **kwargs: Any) -> EnvSpec:
+def register(id: str, entry_point: str | type[Env], /, *, max_turns: int | None = None, **kwargs: Any) -> EnvSpec:
     """Register an environment in a notebook or a script. Packs use the hook `gem_envs` instead.
 
     Args:

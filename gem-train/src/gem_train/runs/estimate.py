@@ -90,7 +90,8 @@ def estimate(config: RunConfig, ids: int, memory: int | None = None) -> Estimate
     notes: list[str] = []
     read = ids
     if isinstance(config, TrainConfig) and isinstance(config.engine, HFSettings):
-        read = config.engine.prefill_tokens + config.rollout.num_envs
+        most = config.rollout.num_envs * ids  # of all conversations
+        read = min(config.engine.prefill_tokens + config.rollout.num_envs, most)
     entropy = isinstance(config, TrainConfig) and bool(config.optim.entropy or config.optim.entropy_end)
     context = config.distributed.context
     whole, rest = divmod(max(config.optim.micro_tokens * context, ids), ids)
