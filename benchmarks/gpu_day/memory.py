@@ -72,7 +72,7 @@ def playing(place):
     count, ids, said = place.of((32, 4096, 32), (32, 256, 8))
     loaded = place.load("0.6B")
     config = _config(place, "0.6B", rollout={"engine": "hf", "num_envs": count, "max_new_tokens": said})
-    gem.register(_ID, Talk, ids=ids // 2 - said - 8, max_turns=2)
+    gem.register(_ID, Talk, ids=ids // 2 - said - 24, max_turns=2)  # and what the template adds
     with (
         closing(HFSampler(loaded.model, make_chat(loaded, RolloutConfig()), max_new_tokens=said)) as sampler,
         make_vec(_ID, count) as envs,
