@@ -1,10 +1,7 @@
 """benchmarks/gpu.py: its parts run in small, one that fails is a line that says why, and its judgements are right."""
 
-import json
-import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -18,7 +15,6 @@ from gpu_day.learner import operations, random_sequence
 from gpu_day.place import Place
 from gpu_day.wanted import judge
 
-PROGRAM = Path(__file__).parents[1] / "benchmarks" / "gpu.py"
 GOOD = {
     ("sampling", "vLLM alone", "tokens per second, without seeds"): 100.0,
     ("sampling", "vLLM alone, async_scheduling off", "tokens per second, a seed per request"): 90.0,
@@ -71,14 +67,15 @@ def test_a_case_that_hangs_or_fails_is_a_line_that_says_why(tmp_path: Path) -> N
 
 @pytest.mark.full
 def test_the_parts_that_need_no_vllm_run_in_small(tmp_path: Path) -> None:
-    file = tmp_path / "gpu.json"
-    parts = [part for part in gpu.PARTS if part != "sampling"]
-    command = [sys.executable, PROGRAM, "--cpu", "--json", file, "--parts", ",".join(parts)]
-    subprocess.run(command, check=True, capture_output=True, timeout=900)
-    rows: list[dict[str, Any]] = json.loads(file.read_text())["rows"]
+    place = Place(tmp_path, cpu=True)
+    cases = [(part, name) for part, name, _ in gpu.chosen([*gpu.PARTS], cpu=True) if part not in ("sampling", "trl")]
+    for each in (("learner", "1.7B"), ("learner", "0.6B"), ("training", "asynchronous, server")):
+        cases.remove(each)  # which are others of a kind
+    rows = {(part, name): list(gpu.PARTS[part][name].rows(place)) for part, name in cases}
 
-    assert [row for row in rows if row["what"] == "failed"] == []
-    assert {(row["part"], row["case"]) for row in rows} == {each[:2] for each in gpu.chosen(parts, cpu=True)}
-    ratios = [row["value"] for row in rows if row["what"].endswith("measured ÷ estimate")]
+    assert all(rows.values())
+    ratios = [row.value for each in rows.values() for row in each if row.what.endswith("measured ÷ estimate")]
     assert len(ratios) == 4
     assert all(0.9 < ratio < 1.1 for ratio in ratios)
+    judged = judge({(*case, row.what): row.value for case, each in rows.items() for row in each})
+    assert [each.value is not None for each in judged] == [True, False, False, True, False, False, True]

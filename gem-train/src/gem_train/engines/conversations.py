@@ -89,6 +89,10 @@ class Rows:
         self._openings: dict[tuple[int, ...], Conversation] = {}
         self._clock = 0
 
+    def __len__(self) -> int:
+        """How many there have been at once."""
+        return len(self._owners)
+
     def take(self, conversation: Conversation) -> bool:
         """Give it a row, if need be that of the idle conversation that was used least recently; False if all are busy.
 

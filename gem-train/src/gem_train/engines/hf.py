@@ -134,6 +134,7 @@ class HFSampler(Sampler):
                     longest = max(longest, shared)
             conversation.running = True
             self._running[slot] = self._waiting.pop(slot)
+        self._model.cache.reserve(len(self._rows), longest)  # at once, though they may read one after the other
         if copies:
             self._model.cache.copy([(source, target) for target, source in copies.items()], longest)
 

@@ -17,7 +17,7 @@ _LEAST = 64
 
 
 def positions_for(ids: int) -> int:
-    """Number of positions with room when the longest conversation has grown to so many ids."""
+    """Number of positions with room when the longest conversation has so many ids."""
     positions = _LEAST
     while positions < ids:
         positions *= 2
@@ -38,12 +38,12 @@ class RowCache(Cache):
         super().__init__(layers=list(self._rows))
 
     def reserve(self, num_rows: int, num_positions: int) -> None:
-        """Make room; it doubles, so that a growing cache is copied rarely."""
+        """Make room, so much more than before that a growing cache is copied rarely."""
         rows, positions = self.shape
         if num_rows > rows or num_positions > positions:
             self.shape = (
                 max(num_rows, min(2 * rows, num_rows + 64)) if num_rows > rows else rows,
-                max(num_positions, 2 * positions, _LEAST) if num_positions > positions else positions,
+                positions_for(num_positions) if num_positions > positions else positions,
             )
             for layer in self._rows:
                 layer.grow(*self.shape)
