@@ -41,9 +41,7 @@ class Checked(NamedTuple):
     """The number of rows of its data set; None for any other env."""
 
 
-def check_envs(
-    ids: str | Sequence[str], wrappers: Sequence[ComponentRef] = (), /, **kwargs: Any
-) -> dict[str, Checked]:
+def check_envs(ids: str | Sequence[str], wrappers: Sequence[ComponentRef] = (), /, **kwargs: Any) -> dict[str, Checked]:
     """Check that these envs can be built, with the wrappers and kwargs of `gem.make`; returns what is known of each id.
 
     All names are looked up first; then each env is built once and closed. The rows of data sets are opened, so that
