@@ -37,6 +37,7 @@ def gradient(model: PreTrainedModel, scores: torch.Tensor) -> torch.Tensor:
         ("Phi3", {"sliding_window": None}),
         ("Mistral", {"sliding_window": None}),
         ("Mistral", {"sliding_window": 16}),
+        ("Granite", {"attention_multiplier": 0.1}),  # scores are not divided by the root of head_dim
     ],
 )
 def test_each_sequence_of_a_packed_row_is_computed_as_if_alone(

@@ -234,11 +234,38 @@ def test_a_batch_moves_the_model_at_most_by_max_kl(model: PreTrainedModel, batch
 
 def test_the_learning_rate_grows_back_to_its_setting_and_no_further(model: PreTrainedModel, batch: Batch):
     optim = OPTIM.model_copy(update={"max_kl": 1e9})
-    learner = Learner(model, optim, steps=4, temperature=1.0, seed=7)
+    learner = Learner(model, optim, steps=5, temperature=1.0, seed=7)
     learner.restore({**learner.state(), "scale": 0.8})
     credit = ALGORITHM.credit(batch, Scores())
+    nothing = Credit(credit.returns, np.zeros_like(credit.advantages))  # changes no weight, so it says nothing
+    given = credit, nothing, credit, credit, credit
+    rates = [learner.update(batch, Scores(), each, ALGORITHM.loss)["lr"] for each in given]
+    assert rates == pytest.approx([8e-4, 9.6e-4, 9.6e-4, 1e-3, 1e-3])
+
+
+def test_the_learning_rate_falls_to_a_hundredth_of_its_setting_and_no_further(model: PreTrainedModel, batch: Batch):
+    learner = Learner(model, OPTIM.model_copy(update={"max_kl": 1e-9}), steps=4, temperature=1.0, seed=7)
+    learner.restore({**learner.state(), "scale": 0.03})
+    credit = ALGORITHM.credit(batch, Scores())
     rates = [learner.update(batch, Scores(), credit, ALGORITHM.loss)["lr"] for _ in range(4)]
-    assert rates == pytest.approx([8e-4, 9.6e-4, 1e-3, 1e-3])
+    assert rates == pytest.approx([3e-5, 1.5e-5, 1e-5, 1e-5])
+
+
+def test_each_step_has_minibatches_of_its_own_and_leaves_gradients_that_can_be_freed(
+    model: PreTrainedModel, batch: Batch
+):
+    learner = Learner(model, OPTIM, steps=2, temperature=1.0, seed=7)
+    seen: set[tuple[float, ...]] = set()
+
+    def loss(terms: TokenTerms) -> Loss:
+        seen.add(tuple(terms.engine_logprobs.tolist()))
+        return ALGORITHM.loss(terms)
+
+    for _ in range(2):
+        learner.update(batch, Scores(), Credit(batch.rewards, batch.rewards), loss)
+    assert len(seen) == 2 * OPTIM.epochs * OPTIM.minibatches
+    learner.free_gradients()
+    assert all(parameter.grad is None for parameter in model.parameters())
 
 
 def test_a_minibatch_of_which_every_token_was_rejected_changes_nothing(model: PreTrainedModel, batch: Batch):

@@ -4,13 +4,17 @@ import json
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 from safetensors.torch import load_file
 
 from gem.errors import TrainingStopped
+from gem_train.algorithms.credit import Credit
+from gem_train.batch import Batch, TokenSequence
 from gem_train.config.training import load_config
 from gem_train.runs.checkpoints import checkpoints
 from gem_train.runs.display import Display
+from gem_train.runs.nonfinite import in_batch
 from gem_train.train import train
 
 SMALL = {
@@ -69,6 +73,20 @@ def test_an_update_that_is_not_finite_stops_the_run_and_nothing_of_it_is_saved(t
     assert "optim.grad_clip (now 1)" in reason
     assert f"--model {kept}" in reason
     assert re.match(found, reason)
+
+
+def test_an_advantage_or_a_log_probability_that_is_not_finite_is_found_before_the_update():
+    turn = np.array([-1, 0])
+
+    def found(logprob: float, advantage: float) -> str | None:
+        sequence = TokenSequence(turn, turn >= 0, np.array([0, logprob], np.float32), turn)
+        nothing = np.zeros(1, np.float32)
+        batch = Batch.of([sequence], nothing, np.zeros(1, np.int64))
+        return in_batch(batch, Credit(nothing, np.array([advantage], np.float32)))
+
+    assert found(-0.5, 1.0) is None
+    assert found(-np.inf, 1.0) == "a log-probability of the sampler is not finite"
+    assert found(-0.5, np.nan) == "an advantage is not finite"
 
 
 def test_weights_that_overflowed_in_the_last_update_are_not_saved(tmp_path):

@@ -6,10 +6,11 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from torch._subclasses.fake_tensor import FakeTensorMode
 
 from gem_train.batch import TokenSequence
 from gem_train.config.sections import UpdateConfig
-from gem_train.distributed.world import ALONE
+from gem_train.distributed.world import ALONE, World
 from gem_train.learning.optimizer import MasterAdamW, make_optimizer
 from gem_train.learning.scoring import score_tokens
 from gem_train.learning.updates import Updates, minibatches
@@ -70,8 +71,11 @@ def test_a_resumed_optimizer_continues_exactly() -> None:
     unbroken, broken = start.clone().requires_grad_(), start.clone().requires_grad_()
     optimizer = MasterAdamW([unbroken], None, SETTINGS)
     steps(unbroken, optimizer, 7)
+    with torch.no_grad():
+        broken.zero_()
     other = MasterAdamW([broken], None, SETTINGS)
     other.load_state_dict(deepcopy(optimizer.state_dict()))
+    assert torch.equal(unbroken, broken)
     for optimizer_of in (optimizer, other):
         for group in optimizer_of.param_groups:
             group["lr"] = 0.1  # a difference of the moments is not lost in rounding
@@ -86,6 +90,28 @@ def test_what_a_warm_up_changes_before_the_first_step_is_kept() -> None:
     weight.data += 5
     steps(weight, optimizer, 1)
     assert weight.tolist() == [5.0] * 3
+
+
+def test_a_weight_without_a_gradient_does_not_decay() -> None:
+    weight = torch.ones(3).bfloat16().requires_grad_()
+    MasterAdamW([weight], None, {**SETTINGS, "lr": 1.0, "weight_decay": 0.5}).step()
+    assert weight.tolist() == [1.0] * 3
+
+
+def test_only_weights_that_are_trained_have_copies() -> None:
+    layer = torch.nn.Linear(4, 5).bfloat16()
+    layer.weight.requires_grad_(False)
+    updates = Updates(layer, UpdateConfig(), ALONE, torch.device("cpu"))
+    assert [copy.shape for copy in updates.state()["masters"]] == [(5,)]
+
+
+def test_copies_of_weights_on_a_gpu_are_in_the_memory_of_the_cpu_if_offloaded() -> None:
+    """Without a GPU."""
+    with FakeTensorMode():
+        model = torch.nn.Module()
+        model.weight = torch.nn.Parameter(torch.empty(2, device="cuda"))
+        updates = Updates(model, UpdateConfig(offload=True), ALONE, torch.device("cuda"))
+        assert [copy.device.type for copy in updates.state()["masters"]] == ["cpu"]
 
 
 def test_the_learning_rate_of_every_weight_can_be_set() -> None:
@@ -158,6 +184,16 @@ def test_gradients_of_bfloat16_are_summed_in_float32_so_micro_batches_do_not_cha
     errors = [float((each - exact).norm() / exact.norm()) for each in found]
     assert max(errors) < 1.4e-2
     assert max(errors) - min(errors) < 1e-3
+
+
+def test_straggling_is_that_of_the_passes_since_it_was_last_asked_for() -> None:
+    world = World()
+    world.size = 2
+    updates = Updates(torch.nn.Linear(1, 1), UpdateConfig(micro_tokens=4), world, torch.device("cpu"))
+    sequence = TokenSequence(np.arange(4), np.ones(4, bool), np.zeros(4, np.float32), np.zeros(4, int))
+    for count, expected in ((1, 2.0), (2, 1.0)):
+        updates.deal([sequence] * count)
+        assert updates.metrics() == {"straggling": expected}
 
 
 def test_minibatches_have_every_row_once_in_another_order_by_epoch_step_and_seed() -> None:

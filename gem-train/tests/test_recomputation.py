@@ -1,6 +1,7 @@
 """Gradient checkpointing: the same gradients in less memory, and the sampler does not notice."""
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 import torch
@@ -36,7 +37,9 @@ def gradients(model: PreTrainedModel, *, again: bool, length: int = 24) -> tuple
     for event in sorted(events, key=lambda event: event.start_ns()):
         allocated += event.nbytes()
         peak = max(peak, allocated)
-    return torch.cat([p.grad.flatten().float() for p in model.parameters() if p.grad is not None]), peak
+    # A layer that was left out has none.
+    found = [torch.zeros_like(p) if p.grad is None else p.grad for p in model.parameters()]
+    return torch.cat([each.flatten().float() for each in found]), peak
 
 
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
@@ -54,8 +57,11 @@ def test_layers_computed_again_give_the_same_gradient_without_dropout(
     assert torch.equal(found, kept)
 
 
-def test_dropout_within_the_layers_would_be_noticed(make_model: MakeModel) -> None:
-    model = make_model("Starcoder2", **DROPOUT["Starcoder2"])
+@pytest.mark.parametrize(("name", "settings"), [("Starcoder2", DROPOUT["Starcoder2"]), ("OPT", {"layerdrop": 1.0})])
+def test_dropout_within_the_layers_or_of_layers_would_be_noticed(
+    make_model: MakeModel, name: str, settings: dict[str, Any]
+) -> None:
+    model = make_model(name, **settings)
     kept, _ = gradients(model, again=False)
     for module in model.modules():
         module.training = True

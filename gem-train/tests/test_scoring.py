@@ -1,5 +1,6 @@
 """Scores of tokens equal those from all logits, with gradients, in a fraction of the memory."""
 
+import math
 from collections.abc import Callable
 from importlib.util import find_spec
 
@@ -72,6 +73,16 @@ def test_every_scorer_computes_the_scores_of_all_logits(scorer: str, entropy: bo
     for one, other in zip(gradients(found, [hidden, weight]), gradients(expected, [hidden, weight]), strict=True):
         assert one.dtype == torch.float32
         assert (one - other).abs().max() < tolerance * other.abs().max()
+
+
+@pytest.mark.parametrize("scorer", SCORERS)
+def test_logits_whose_exponential_is_infinite_have_scores(scorer: str) -> None:
+    hidden, weight = torch.ones(1, 1), torch.tensor([[100.0], [0.0], [100.0]])
+    found = find_scorer(scorer, hidden.device)(
+        hidden, Head(weight, None), torch.zeros(1, dtype=torch.long), 1.0, entropy=True
+    )
+    assert found.entropy is not None
+    assert [-found.logprobs.item(), found.entropy.item()] == pytest.approx([math.log(2)] * 2)
 
 
 @pytest.mark.parametrize("scorer", SCORERS)
