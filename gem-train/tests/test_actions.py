@@ -68,6 +68,10 @@ def test_a_masked_reply_is_not_trained_and_keeps_its_reward(batch: Batch, action
     assert found.trained.astype(int).tolist() == trained
 
 
+def test_an_episode_is_trained_if_any_of_its_turns_is(batch: Batch):
+    assert regroup(with_cut(batch, 2, 3), "episode", "mask", 1.0).trained.tolist() == [True, False]
+
+
 def test_an_episode_is_truncated_at_its_first_cut_reply(batch: Batch):
     found = regroup(with_cut(batch, 1, 2), "turn", "truncate", 1.0)
     # Of the cut reply its first id is left: the state is the id before it.

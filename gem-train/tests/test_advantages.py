@@ -126,10 +126,12 @@ def test_rebn_normalises_each_environment_by_itself_by_choice():
 @pytest.mark.parametrize("normalise", [True, False])
 def test_ppo_normalises_gae_over_the_batch_by_choice_and_its_critic_learns_the_returns(normalise):
     batch = random_batch(1)
+    batch = replace(batch, trained=np.arange(batch.num_turns) % 3 > 0)
     values = np.random.default_rng(2).normal(size=batch.num_turns).astype(np.float32)
     gae = generalised_advantages(batch.rewards, values, batch.episode, batch.state_only, 0.9, 0.8)
     credit = PPO(PPOSettings(gamma=0.9, lam=0.8, normalise=normalise)).credit(batch, Scores(values=values))
-    expected = (gae - gae.mean()) / gae.std() if normalise else gae
+    trained = gae[batch.trained]
+    expected = np.where(batch.trained, (gae - trained.mean()) / trained.std(), 0) if normalise else gae
     np.testing.assert_allclose(credit.advantages, expected, rtol=1e-4, atol=1e-5)
     np.testing.assert_allclose(credit.returns, gae + values, rtol=1e-5)
 

@@ -1,6 +1,7 @@
 """From episodes to sequences and tables, and what becomes of episodes with few turns, or none."""
 
 import pytest
+from msgspec.structs import replace
 
 from gem.episode import Completion, Episode, FinishReason, Trace, Turn
 from gem.errors import Failure, NothingToLearn
@@ -60,6 +61,12 @@ def test_the_table_of_episodes_says_who_started_alike_without_those_that_failed(
     assert table.truncated.all()
     assert table.magnitude.tolist() == [2.5, 1, 1, 1]
     assert batch.episode.tolist() == [0, 0, 1, 2, 3]
+
+
+def test_each_player_of_a_game_is_compared_with_itself():
+    said = (Turn("", reply(), 1.0, {}),)
+    games = [replace(played("a:A", 1), traces=(Trace(said, "white"), Trace(said, "black"))) for _ in range(2)]
+    assert collate(games).episodes.group.tolist() == [0, 1, 0, 1]
 
 
 def test_the_table_of_turns_says_which_replies_were_cut_and_under_which_weights():

@@ -93,6 +93,23 @@ def test_an_environment_of_a_mix_has_its_arguments_over_those_of_all_and_its_wra
     assert (other.env, other.wrappers) == ({"word": "of all"}, ["outer"])
 
 
+def test_an_evaluation_has_its_arguments_over_those_of_training_and_its_split_over_both():
+    own = {"env": {"word": "own", "split": "valid"}, "split": "test"}
+    config = load_config([ECHO, {"env": {"word": "of training", "size": 3}, "eval": own}])
+    assert config.evaluated.env == {"word": "own", "size": 3, "split": "test"}
+    assert config.trained.env == {"word": "of training", "size": 3}
+
+
+def test_the_levels_of_a_mix_begin_with_the_lowest_and_have_its_weights():
+    tables = [
+        {**ECHO, "level": 3},
+        {"id": "core:Other-v0", "level": 1, "weight": 2},
+        {"id": "core:Third-v0", "level": 1},
+    ]
+    levels = [{"core:Other-v0": 2.0, "core:Third-v0": 1.0}, {"core:Echo-v0": 1.0}]
+    assert load_config([{"mix": tables}]).trained.levels == levels
+
+
 def test_values_are_read_as_toml_or_otherwise_as_text():
     assert parse_setting("a.b=[1, 2]") == {"a": {"b": [1, 2]}}
     assert parse_setting("model=Qwen/Qwen3-1.7B") == {"model": "Qwen/Qwen3-1.7B"}

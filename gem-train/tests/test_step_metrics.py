@@ -54,5 +54,6 @@ def test_the_clock_of_a_step_starts_again_at_the_next():
     first = clock.metrics(tokens=100)
     assert first["seconds_play"] > 0
     assert first["seconds_sync"] == 0
-    assert first["tokens_per_second"] > 0
+    whole = first["seconds_play"] + first["seconds_learn"]
+    assert first["tokens_per_second"] == pytest.approx(100 / whole)
     assert clock.metrics(tokens=100) == dict.fromkeys(first, 0.0)

@@ -31,6 +31,7 @@ def findings(*stretches: tuple[int, dict[str, float]], **settings: object) -> li
         ([(5, {"engine_gap": 0.005}), (9, {"engine_gap": 0.5, "engine_gap_max": 4.0})], 6, "collapse", "0.5 nats from"),
         ([(20, {}), (20, {"malformed": 0.9})], 26, "collapse", "replies lost their form"),
         ([(20, {}), (20, {"success": 0.2})], 29, "warning", "success fell from 0.50 to 0.23"),
+        ([(20, {"success": 0.2}), (10, {"success": 0.9}), (20, {"success": 0.3})], 38, "warning", "from 0.90 to 0.42"),
     ],
 )
 def test_a_run_that_goes_wrong_is_detected(stretches, step, kind, words):
