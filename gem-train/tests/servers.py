@@ -25,8 +25,8 @@ class Weights:
         self.free = threading.Event()
         self.free.set()
         """Replies wait for it."""
-        self.keeps_weights = self.keeps_version = False
-        """Faults: new weights, or the version in replies, are accepted and not used."""
+        self.keeps_weights = self.keeps_version = self.forgets_version = False
+        """Faults: new weights, the version in replies, or any new version, are accepted and not used."""
         self.meeting: threading.Barrier | None = None
         """What a pause waits for."""
 
@@ -51,7 +51,7 @@ class Weights:
             tensors = load_file(body["update_info"]["path"]).values()
             if not self.keeps_weights:
                 self.total = float(sum(tensor.sum() for tensor in tensors))
-        if path == "/update_weight_version":
+        if path == "/update_weight_version" and not self.forgets_version:
             self.version = body["new_version"]
         known = (
             "/pause", "/resume", "/start_weight_update", "/update_weights", "/finish_weight_update",

@@ -177,6 +177,13 @@ def test_a_server_that_keeps_its_old_weights_is_found_at_once(servers):
             give(fleet, 2)
 
 
+def test_a_server_that_has_not_the_version_of_the_weights_that_it_took_is_found_at_once(servers):
+    with closing(fleet_at(servers)) as fleet:
+        servers[1].weights.forgets_version = True
+        with pytest.raises(TrainingStopped, match=f"{servers[1].url} took version 1, and has 0"):
+            give(fleet, 1)
+
+
 def test_weights_that_did_not_change_are_no_fault_of_the_servers(servers):
     with closing(fleet_at(servers)) as fleet:
         give(fleet, 1)

@@ -333,6 +333,15 @@ def test_a_conversation_that_lost_its_row_is_read_again(model: PreTrainedModel) 
         past[slot].add(completion, 0.0, "next", {})
 
 
+def test_the_conversation_that_was_used_least_recently_loses_its_row(model: PreTrainedModel) -> None:
+    sampler = made(model, rows=2)
+    past = {slot: Transcript("x" * 9 * (slot + 1)) for slot in range(3)}
+    for slot in (0, 1, 0, 2):
+        sampler.send({slot: past[slot]})
+        past[slot].add(sampler.recv()[slot], 0.0, "next", {})
+    assert [sampler._conversations[slot].row >= 0 for slot in past] == [True, False, True]
+
+
 def test_a_sampler_that_sleeps_has_no_cache_and_resumes_its_replies(model: PreTrainedModel, sampler: HFSampler) -> None:
     sampler.send({0: Transcript(RULES)})
     assert sampler.recv(timeout=0) == {}

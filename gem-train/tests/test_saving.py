@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 import torch
 from safetensors.torch import load_file
+from torch.distributed.checkpoint.hf_storage import HuggingFaceStorageWriter
 
 from gem.errors import TrainingStopped
 from gem_train.config.training import load_config
@@ -36,20 +37,32 @@ def before_saving(monkeypatch: pytest.MonkeyPatch, loaded: LoadedModel, act: Cal
     monkeypatch.setattr(loaded.model, "save_pretrained", acting)
 
 
+def before_writing(monkeypatch: pytest.MonkeyPatch, act: Callable[[], object]) -> None:
+    """Do something before any tensor of a checkpoint is written."""
+    write = HuggingFaceStorageWriter.write_data
+
+    def acting(*args: Any) -> Any:
+        act()
+        return write(*args)
+
+    monkeypatch.setattr(HuggingFaceStorageWriter, "write_data", acting)
+
+
 def test_a_checkpoint_holds_what_was_there_when_it_was_begun_and_replaces_the_last_when_it_is_complete(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, loaded: LoadedModel
 ) -> None:
     may_go_on = Event()
-    weight, moment = loaded.model.get_input_embeddings().weight, torch.arange(6.0).view(2, 3)
+    weight, moments = loaded.model.get_input_embeddings().weight, [torch.arange(6.0).view(2, 3), torch.ones(2, 3)]
     with RunFolder(tmp_path, SETTINGS) as folder:
-        folder.save_checkpoint(loaded, {"moments": [moment], "step": 1}, 1, None, keep=1)
+        folder.save_checkpoint(loaded, {"moments": moments, "step": 1}, 1, None, keep=1)
         folder.settle()
-        before_saving(monkeypatch, loaded, lambda: may_go_on.wait(20))
+        before_writing(monkeypatch, lambda: may_go_on.wait(20))
         expected = weight.detach().clone()
-        folder.save_checkpoint(loaded, {"moments": [moment], "step": 2}, 2, None, keep=1)
+        folder.save_checkpoint(loaded, {"moments": moments, "step": 2}, 2, None, keep=1)
         with torch.no_grad():
             weight.add_(1)
-            moment.add_(1)
+            for moment in moments:
+                moment.add_(1)
         assert [path.name for path in checkpoints(tmp_path)] == ["step-1"]
         state = folder.state({"step"})
         assert state is not None
@@ -61,8 +74,9 @@ def test_a_checkpoint_holds_what_was_there_when_it_was_begun_and_replaces_the_la
         assert state is not None
         assert state["step"] == 2
         found = torch.empty(2, 3)
-        fill(found, state["moments"][0])
-        assert torch.equal(found + 1, moment)
+        for moment, stored in zip(moments, state["moments"], strict=True):
+            fill(found, stored)
+            assert torch.equal(found + 1, moment)
     [saved] = (tmp_path / "checkpoint" / "step-2" / "model").glob("*.safetensors")
     assert torch.equal(load_file(saved)["model.embed_tokens.weight"], expected)
 
@@ -77,6 +91,16 @@ def test_the_end_of_a_run_waits_for_its_checkpoint(
         assert not checkpoints(tmp_path)
     assert [path.name for path in checkpoints(tmp_path)] == ["step-1"]
     assert (tmp_path / "checkpoint" / "best").resolve() == checkpoints(tmp_path)[0].resolve()
+
+
+def test_the_best_checkpoint_is_kept_besides_the_newest_and_of_equal_ones_the_last(
+    tmp_path: Path, loaded: LoadedModel
+) -> None:
+    with RunFolder(tmp_path, SETTINGS) as folder:
+        for step, success in enumerate((0.5, 0.9, 0.9, 0.1, 0.2), start=1):
+            folder.save_checkpoint(loaded, {}, step, (success, 0.0), keep=1)
+    assert [path.name for path in checkpoints(tmp_path)] == ["step-3", "step-5"]
+    assert (tmp_path / "checkpoint" / "best").resolve().name == "step-3"
 
 
 @pytest.mark.parametrize("saves_again", [False, True])
