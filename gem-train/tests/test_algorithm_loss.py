@@ -132,7 +132,7 @@ def test_without_an_entropy_bonus_the_metric_is_the_sampled_estimate(terms: Toke
     torch.testing.assert_close(algorithm().loss(terms).metrics["entropy"], terms.entropy.sum())
 
 
-def test_the_clip_fractions_and_importance_weights_are_reported(terms: TokenTerms):
+def test_the_divergence_clip_fractions_and_importance_weights_are_reported(terms: TokenTerms):
     own = algorithm(clip=0.3, clip_high=0.5, old_logprobs="learner", importance_cap=1.1)
     metrics = own.loss(terms).metrics
     ratio = (terms.logprobs - terms.old_logprobs).exp()
@@ -142,6 +142,8 @@ def test_the_clip_fractions_and_importance_weights_are_reported(terms: TokenTerm
     assert metrics["clip_fraction"] == ((ratio < 0.7) | (ratio > 1.5)).sum()
     assert metrics["importance_capped"] == (weight > 1.1).sum() > 0
     torch.testing.assert_close(metrics["importance_weight"], weight.clamp(max=1.1).sum())
+    apart = terms.logprobs - terms.old_logprobs
+    torch.testing.assert_close(metrics["kl"], (apart.exp() - 1 - apart).sum())  # from the policy that sampled
 
 
 def test_the_gradient_of_k2_is_that_of_the_divergence():

@@ -131,6 +131,26 @@ def test_a_critic_learns_the_returns(batch: Batch):
     assert np.abs(learner.values(batch) - TARGETS).max() < 0.5
 
 
+def test_the_variance_that_values_explain_is_that_of_the_targets(batch: Batch):
+    assert critic().update(batch, TARGETS, TARGETS / 2, 0)["explained_variance"] == pytest.approx(0.75)
+
+
+def test_every_minibatch_has_a_gradient_of_its_own(batch: Batch):
+    """Its norm is the same in a second epoch, as the weights hardly change."""
+    zero = np.zeros(4, np.float32)
+    once, twice = (critic(lr=1e-12, epochs=epochs).update(batch, TARGETS, zero, 0) for epochs in (1, 2))
+    assert twice["value_grad_norm"] == pytest.approx(once["value_grad_norm"], rel=1e-3)
+
+
+def test_the_order_of_minibatches_differs_from_step_to_step(batch: Batch):
+    found: list[list[float]] = []
+    for step in (0, 1):
+        learner = critic(epochs=3, minibatches=3)
+        learner.update(batch, TARGETS, np.zeros(4, np.float32), step)
+        found.append(learner.values(batch).tolist())
+    assert found[0] != found[1]
+
+
 def test_states_without_an_action_are_valued_and_not_learned(batch: Batch):
     only = replace(batch, state_only=np.array([False, True, False, False]))
     learner = critic(lr=1e-9)
@@ -171,7 +191,7 @@ def test_the_clip_of_values_limits_a_batch(batch: Batch):
     free, clipped = critic(epochs=8), critic(epochs=8, clip=0.05)
     zero = np.zeros(4, np.float32)
     assert free.update(batch, TARGETS, zero, 0)["value_clip_fraction"] == 0
-    assert clipped.update(batch, TARGETS, zero, 0)["value_clip_fraction"] > 0
+    assert 0 < clipped.update(batch, TARGETS, zero, 0)["value_clip_fraction"] <= 1
     assert np.abs(clipped.values(batch)).max() < 0.5 * np.abs(free.values(batch)).max()
 
 

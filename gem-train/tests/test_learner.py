@@ -232,6 +232,24 @@ def test_a_batch_moves_the_model_at_most_by_max_kl(model: PreTrainedModel, batch
     assert 0 < moved[0.01] < 0.7 * moved[1e9]
 
 
+def test_the_minibatch_that_is_too_far_is_judged_by_itself_and_the_norm_is_the_mean_of_the_others(
+    model: PreTrainedModel, batch: Batch, monkeypatch: pytest.MonkeyPatch
+):
+    learner = Learner(model, OPTIM.model_copy(update={"max_kl": 0.1}), steps=1, temperature=1.0, seed=0)
+    divergences = iter([0.0, 0.05, 0.15, 0.0])  # of which the third is beyond the limit, and their mean is not
+    norms: list[float] = []
+    make_step = learner._updates.step
+
+    def loss(terms: TokenTerms) -> Loss:
+        found = ALGORITHM.loss(terms)
+        return replace(found, metrics={**found.metrics, "kl": torch.tensor(next(divergences) * len(terms.logprobs))})
+
+    monkeypatch.setattr(learner._updates, "step", lambda lr: norms.append(make_step(lr)) or norms[-1])
+    metrics = learner.update(batch, Scores(), Credit(batch.rewards, batch.rewards), loss)
+    assert len(norms) == 2
+    assert metrics["grad_norm"] == pytest.approx(np.mean(norms))
+
+
 def test_the_learning_rate_grows_back_to_its_setting_and_no_further(model: PreTrainedModel, batch: Batch):
     optim = OPTIM.model_copy(update={"max_kl": 1e9})
     learner = Learner(model, optim, steps=5, temperature=1.0, seed=7)

@@ -22,6 +22,7 @@ from gem_train.config.sections import OptimConfig, UpdateConfig
 from gem_train.learning.critic import Critic
 from gem_train.learning.learner import Learner
 from gem_train.learning.token_table import TokenTable
+from gem_train.learning.updates import minibatches
 from gem_train.models.tiny import tiny_model, tiny_tokenizer
 
 OPTIM = OptimConfig(lr=3e-3, minibatches=2, micro_tokens=64)
@@ -272,6 +273,17 @@ def test_the_gap_of_the_engine_is_that_of_the_tokens_of_the_newest_weights(batch
     assert metrics["engine_gap"] == pytest.approx(np.mean(newest), rel=1e-4)
     assert metrics["engine_gap_max"] == pytest.approx(max(newest), rel=1e-4)
     assert "engine_gap" not in step(made, ReBN(ReBNSettings()), replace(batch, version=np.full(16, -2)))
+
+
+def test_the_gap_is_that_of_the_first_minibatch_from_the_engine_if_no_version_is_known(batch: Batch):
+    algorithm = ReBN(ReBNSettings(old_logprobs="learner"))
+    made = learner(algorithm, minibatches=2, epochs=2, lr=3e-2)
+    first = next(minibatches(np.arange(8), 2, 2, 7, "minibatches", 0))
+    each = [batch.sequences[index] for index in first]
+    gaps = np.concatenate([np.abs(at_sampled(made.model, one, 1.0) - one.logprobs[one.sampled]) for one in each])
+    metrics = step(made, algorithm, batch)
+    assert metrics["engine_gap"] == pytest.approx(gaps.mean(), rel=1e-4)
+    assert metrics["engine_gap_max"] == pytest.approx(gaps.max(), rel=1e-4)
 
 
 @pytest.mark.parametrize("signal", [True, False])
