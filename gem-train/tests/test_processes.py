@@ -68,6 +68,11 @@ def test_processes_that_read_their_parts_of_a_model_compute_what_one_does_that_r
         compare({**each, "held": alone["held"]}, alone, within=1e-5)
 
 
+def test_a_checkpoint_is_complete_when_each_process_has_written_its_part(two: Processes) -> None:
+    for each in two["saved"]:
+        assert all(torch.equal(each["saved"][name], tensor) for name, tensor in each["start"].items())
+
+
 @pytest.mark.parametrize("name", ["float32", "imitation"])
 def test_two_processes_score_and_learn_what_one_does(two: Processes, name: str) -> None:
     """Scores, values, metrics, weights and the state for a checkpoint, over two updates."""

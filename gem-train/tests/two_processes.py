@@ -6,10 +6,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
+from threading import Event
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import torch
+from torch.distributed.checkpoint.hf_storage import HuggingFaceStorageWriter
 from torch.utils._pytree import tree_map_only
 
 from gem_train.algorithms.ppo import PPO, PPOSettings
@@ -18,14 +21,15 @@ from gem_train.batch import Batch, TokenSequence
 from gem_train.build import load_trained
 from gem_train.config.sections import OptimConfig, UpdateConfig
 from gem_train.distributed.processes import whole
-from gem_train.distributed.shards import fill, planned, with_stored, without_tensors
+from gem_train.distributed.shards import Stored, fill, planned, with_stored, without_tensors
 from gem_train.distributed.world import World
 from gem_train.learning.critic import Critic
 from gem_train.learning.learner import Learner
 from gem_train.learning.packing import pack
 from gem_train.learning.scoring import score_tokens
-from gem_train.models.loading import blocks_of
+from gem_train.models.loading import blocks_of, make_tiny
 from gem_train.models.tiny import tiny_model, tiny_tokenizer
+from gem_train.runs.saving import Checkpoints
 from gem_train.sft.config import load_sft_config
 from gem_train.sft.imitation import Imitator
 
@@ -81,7 +85,7 @@ def exchanged(world: World) -> dict[str, Any]:
     }
 
 
-def filled(like: torch.Tensor, source: torch.Tensor) -> torch.Tensor:
+def filled(like: torch.Tensor, source: torch.Tensor | Stored) -> torch.Tensor:
     """A new tensor, divided as `like` is, that holds the whole `source`."""
     made = torch.zeros_like(like, requires_grad=False)
     fill(made, source)
@@ -185,6 +189,34 @@ def imitation(world: World) -> dict[str, Any]:
     return found
 
 
+def saved(world: World) -> dict[str, Any]:
+    """The weights in a checkpoint of which the second process writes its part last."""
+    loaded = make_tiny([], 0, device="cpu")
+    start = {name: tensor.detach().clone() for name, tensor in loaded.model.named_parameters()}
+    world.shard(loaded.model, blocks_of(loaded.model))
+    parameters = {name: tensor.detach() for name, tensor in loaded.model.named_parameters()}
+    run = Path(world.first(tempfile.mkdtemp))
+    write = HuggingFaceStorageWriter.write_data
+
+    def late(*arguments: Any) -> Any:
+        while world.rank and not any((run / "checkpoint").glob("*step-1/state.pt")):  # the last that the first writes
+            Event().wait(0.01)
+        Event().wait(0.3 * world.rank)
+        return write(*arguments)
+
+    with patch.object(HuggingFaceStorageWriter, "write_data", late):
+        checkpoints = Checkpoints(run, world)
+        checkpoints.save(loaded, parameters, 1, None, keep=1)
+        checkpoints.close(failed=False)
+    world.gather("written")
+    folder = run / "checkpoint" / "step-1"
+    stored = with_stored(torch.load(folder / "state.pt", weights_only=False), folder / "tensors")
+    found = {name: whole(filled(tensor, stored[name])) for name, tensor in parameters.items()}
+    world.gather("read")
+    world.first(lambda: shutil.rmtree(run))
+    return {"start": start, "saved": found}
+
+
 CALCULATIONS: dict[str, Callable[[World], Any]] = {
     "exchanged": exchanged,
     "divided": divided,
@@ -193,4 +225,5 @@ CALCULATIONS: dict[str, Callable[[World], Any]] = {
     "bfloat16": partial(learning, half=True, resumes=False),
     "resumed bfloat16": partial(learning, half=True),
     "imitation": imitation,
+    "saved": saved,
 }
