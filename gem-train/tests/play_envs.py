@@ -62,6 +62,22 @@ class Lottery(TurnEnv):
         return "go"
 
 
+class Sooner(TurnEnv):
+    """Two turns, of which one is rewarded; what was said first decides which."""
+
+    def _reset(self, options: object) -> str:
+        return "go"
+
+    def _step(self, action: str) -> Step:
+        if self.turn == 1:
+            self.first = drawn_by(action)
+            return Step.ongoing("on", float(self.first))
+        return Step.final("end", float(not self.first), success=True)
+
+    def sample_action(self) -> str:
+        return "go"
+
+
 def drawn_by(action: str) -> bool:
     """True for about a fifth of all actions."""
     return seeding.derive(0, action) % 5 == 0

@@ -133,6 +133,23 @@ def test_the_parts_of_a_minibatch_do_not_change_its_gradient(model: PreTrainedMo
     assert whole.abs().max() > 0
 
 
+def test_layers_are_computed_again_where_the_settings_say_so_and_only_for_the_gradient(
+    model: PreTrainedModel, batch: Batch
+):
+    def passes(*, again: bool) -> int:
+        """Of the first layer, for scores, metrics and one update."""
+        learner = Learner(
+            one := fresh(model), OptimConfig(minibatches=1, checkpointing=again), steps=1, temperature=1.0, seed=7
+        )
+        made: list[None] = []
+        one.model.layers[0].self_attn.register_forward_hook(lambda *_: made.append(None))
+        scores = learner.score(batch, {"old_logprobs"})
+        learner.update(batch, scores, ALGORITHM.credit(batch, scores), ALGORITHM.loss)
+        return len(made)
+
+    assert passes(again=True) == passes(again=False) + 1
+
+
 def test_every_minibatch_of_every_epoch_is_an_update(model: PreTrainedModel, batch: Batch):
     once, _ = weights_after(fresh(model), batch, OPTIM.model_copy(update={"epochs": 1, "minibatches": 1}))
     often, _ = weights_after(fresh(model), batch, OPTIM)

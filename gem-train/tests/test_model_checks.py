@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import wraps
 from pathlib import Path
 from typing import Any
 
@@ -129,6 +130,23 @@ def test_the_engine_refuses_a_model_whose_attention_it_would_compute_wrongly(
 ) -> None:
     with pytest.raises(ConfigError, match="choose another engine"):
         RowModel(make_model(name, attention))
+
+
+def test_the_engine_refuses_a_model_that_computes_otherwise_with_a_cache(
+    make_model: MakeModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = make_model("Qwen3")
+    forward = type(model).forward
+
+    @wraps(forward)
+    def other(self: PreTrainedModel, **settings: Any) -> Any:
+        output = forward(self, **settings)
+        output.logits = output.logits * (1.01 if settings["use_cache"] else 1.0)
+        return output
+
+    monkeypatch.setattr(type(model), "forward", other)
+    with pytest.raises(ConfigError, match="logits differ by"):
+        RowModel(model)
 
 
 def test_the_cache_of_the_engine_keeps_keys_in_the_type_of_the_arithmetic(make_model: MakeModel) -> None:

@@ -19,7 +19,7 @@ from gem.rollout.starts import Curriculum
 from gem.rollout.transcript import Transcript
 from gem_train.build import build, make_evaluation
 from gem_train.config.training import load_config
-from gem_train.distributed.world import ALONE
+from gem_train.distributed.world import World
 from gem_train.play import Play, Played, drawn, played_in_order
 from gem_train.runs.display import Display
 from gem_train.runs.step_metrics import play_metrics
@@ -107,11 +107,13 @@ def stepped(play: Play, player: Player, version: int) -> Played:
 DYNAMIC: dict[str, Any] = {"steps": 8, "episodes": 16, "group_size": 4, "dynamic_sampling": 2}
 
 
-@pytest.mark.parametrize(("num_envs", "slowest"), [(1, 1), (5, 50), (40, 50)])
+@pytest.mark.parametrize(
+    ("env", "num_envs", "slowest"), [("Lottery", 1, 1), ("Lottery", 5, 50), ("Lottery", 40, 50), ("Sooner", 5, 50)]
+)
 def test_dynamic_sampling_replaces_groups_that_are_rewarded_alike_so_often_and_keeps_the_last(
-    num_envs: int, slowest: int
+    env: str, num_envs: int, slowest: int
 ) -> None:
-    steps = play(Player(slowest), num_envs=num_envs, ids=f"{HERE}:Lottery", **DYNAMIC)
+    steps = play(Player(slowest), num_envs=num_envs, ids=f"{HERE}:{env}", **DYNAMIC)
 
     expected = places(8, most=2)
     assert {len(seeds) for seeds in expected} == {1, 2, 3}
@@ -382,6 +384,10 @@ def test_resumed_play_has_the_starts_of_a_run_that_was_not_stopped_and_a_sampler
 def test_processes_that_play_a_part_each_choose_alike_and_others_can_resume() -> None:
     config = load_config([CURRICULUM])
 
+    class Of(World):
+        def __init__(self, rank: int, size: int) -> None:
+            self.rank, self.size = rank, size
+
     def played(processes: int, versions: Sequence[int], state: Any = None) -> tuple[list[dict[int, Any]], list[Any]]:
         steps: list[dict[int, Any]] = []
         with ExitStack() as stack:
@@ -393,7 +399,7 @@ def test_processes_that_play_a_part_each_choose_alike_and_others_can_resume() ->
                 groups = range(8 * rank // processes, 8 * (rank + 1) // processes)
                 runs.append((starts, Play(player, envs, starts, seed=3, steps=6, episodes=8, groups=groups)))
                 if state:
-                    runs[-1][1].resume(state, ALONE)
+                    runs[-1][1].resume(state, Of(rank, processes))
             for version in versions:
                 episodes = [
                     each for _, play in runs for step in player.steps(play, [version]) for each in step.episodes
@@ -406,12 +412,14 @@ def test_processes_that_play_a_part_each_choose_alike_and_others_can_resume() ->
     whole, _ = played(1, range(6))
     first, states = played(3, range(3))
     rest, _ = played(1, range(3, 6), states)
+    again, ends = played(3, range(3, 6), states)
 
-    assert first + rest == whole
+    assert first + rest == first + again == whole
     assert len({longest for step in whole for longest in step.values()}) > 2
     counts = [state.pop("counts") for state in states]
     assert states[0] == states[1] == states[2]
     assert [each["learned"] for each in counts] == [3 * 2, 3 * 3, 3 * 3]
+    assert [each["counts"]["learned"] for each in ends] == [6 * 2, 6 * 3, 6 * 3]
 
 
 @pytest.mark.full
