@@ -213,6 +213,19 @@ def test_a_batch_without_signal_changes_no_weight(model: PreTrainedModel, batch:
     assert not all(torch.equal(old, new) for old, new in zip(before, model.parameters(), strict=True))
 
 
+def test_a_batch_of_which_nothing_is_trained_on_is_reported_whole(model: PreTrainedModel, batch: Batch):
+    unrewarded = replace(batch, rewards=np.zeros_like(batch.rewards))
+    left_out = tuple(replace(each, sampled=np.zeros_like(each.sampled)) for each in batch.sequences)
+
+    def metrics(batch: Batch) -> dict[str, float]:
+        learner = Learner(fresh(model), OptimConfig(minibatches=1), steps=1, temperature=1.0, seed=7)
+        return learner.update(batch, Scores(), ALGORITHM.credit(batch, Scores()), ALGORITHM.loss)
+
+    whole, reported = metrics(unrewarded), metrics(replace(unrewarded, sequences=left_out))
+    assert reported["entropy"] == pytest.approx(whole["entropy"], rel=1e-6)
+    assert reported["kl"] == pytest.approx(whole["kl"], rel=1e-6)
+
+
 def test_the_entropy_bonus_is_off_while_entropy_exceeds_its_first_value(model: PreTrainedModel, batch: Batch):
     learner = Learner(model, OPTIM, steps=4, temperature=1.0, seed=0)
     weights: list[float] = []
