@@ -1,12 +1,8 @@
 """What models of random weights play in `gpu.py`: their replies say nothing that a game understands."""
 
-import math
-import random
-import time
+from async_play import SlowEnv
 
 import gem
-from gem import seeding
-from gem.core import Wrapper
 
 
 class Talk(gem.TurnEnv):
@@ -37,20 +33,8 @@ class Talk(gem.TurnEnv):
         return "".join(self.rng.choices("abcdefgh ", k=self.ids))
 
 
-class Understood(Wrapper):
-    """Steps that wait for a lognormal time, of so many seconds on average, and play a random legal action instead of
-    each reply.
-    """
-
-    def __init__(self, env, *, seconds):
-        super().__init__(env)
-        self.mean = seconds
-        self.waits = random.Random(0)
-
-    def reset(self, *, seed=None, options=None):
-        self.waits = random.Random(seeding.derive(seed or 0, "waits"))
-        return super().reset(seed=seed, options=options)
+class Understood(SlowEnv):
+    """Steps that take a lognormal time, and play a random legal action instead of each reply."""
 
     def step(self, action):
-        time.sleep(self.waits.lognormvariate(math.log(self.mean) - 0.5, 1.0))
         return super().step(self.env.sample_action())

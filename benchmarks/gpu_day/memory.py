@@ -11,6 +11,7 @@ from gpu_day.learner import make_learner, make_update
 from gpu_day.place import Case, Row
 from gpu_day.playing import engine_here, gemx_train, settings_of
 from learner_cost import peak as peak_on_cpu
+from torch.utils._pytree import tree_leaves
 
 import gem
 from gem.rollout import rollout
@@ -50,17 +51,10 @@ def update(place, size, ids, **optim):
     _, step = make_update(learner, [ids, ids], whole=True)
     step()  # makes the optimizer's state
     learner.free_gradients()
-    state = [] if optim.get("offload") else _tensors(learner.state()["optimizer"])
-    measured = peak(place, step, [*loaded.model.parameters(), *state])
+    state = [] if optim.get("offload") else tree_leaves(learner.state()["optimizer"])
+    tensors = [each for each in (*loaded.model.parameters(), *state) if isinstance(each, torch.Tensor)]
+    measured = peak(place, step, tensors)
     yield from compared(f"update with {ids:,} ids", estimate(config, ids).peak("learning"), measured)
-
-
-def _tensors(state):
-    """Those in a state of an optimizer."""
-    if isinstance(state, torch.Tensor):
-        return [state]
-    values = state.values() if isinstance(state, dict) else state if isinstance(state, list | tuple) else ()
-    return [each for value in values for each in _tensors(value)]
 
 
 def _config(place, size, **settings):

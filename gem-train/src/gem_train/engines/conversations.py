@@ -90,7 +90,7 @@ class Rows:
         self._clock = 0
 
     def __len__(self) -> int:
-        """How many there have been at once."""
+        """Number of rows that have been in use at once."""
         return len(self._owners)
 
     def take(self, conversation: Conversation) -> bool:
