@@ -93,6 +93,14 @@ class Env(ABC):
     _constructor_call: ConstructorCall
     """The arguments of the constructor, for `fork`."""
 
+    players: tuple[str, ...] = ()
+    """The players of a game for several, in the order of their seats; empty for the one player of most envs.
+
+    `info["player"]` of a game says who acts next: whose observation it is. A step's `info["rewards"]` has what each
+    player earned with it, as a number or in parts by name, and the reward of the step is the sum. The info of the last
+    step has `won`: the list of the players who did what the game asks for, which may be all or none; `success` is
+    whether any did."""
+
     _spec: EnvSpec | None = None
     _seed: int | None = None
     _rng: random.Random | None = None
@@ -301,6 +309,10 @@ class Wrapper(Env):
     @spec.setter
     def spec(self, spec: EnvSpec | None) -> None:
         self.env.spec = spec
+
+    @property
+    def players(self) -> tuple[str, ...]:  # pyright: ignore[reportIncompatibleVariableOverride]: passed on
+        return self.env.players
 
     @property
     def unwrapped(self) -> Env:
