@@ -13,6 +13,7 @@ from typing import Any, Self
 import torch
 import torch.distributed as dist
 
+from gem.cli.main import main
 from gem_train.distributed.processes import connect
 
 _IMPORTED = ["gem_train.train", "gem_train.sft.imitation", "gem_train.runs.display", "gem.wrappers"]
@@ -35,6 +36,43 @@ def _begun(target: Callable[..., Any], *arguments: Any) -> None:
     target(*arguments)
 
 
+def ranks(store: dist.TCPStore, size: int) -> list[dict[str, str]]:
+    """The variables that torchrun gives to each of so many processes; the store is of `own_store`."""
+    known = {
+        "MASTER_ADDR": "127.0.0.1",
+        "MASTER_PORT": str(store.port),
+        "TORCHELASTIC_USE_AGENT_STORE": "True",
+        "WORLD_SIZE": str(size),
+    }
+    return [{**known, "RANK": str(rank)} for rank in range(size)]
+
+
+def own_store() -> dist.TCPStore:
+    """A store of this process's, as torchrun's agent has it: no other process can take its port meanwhile."""
+    return dist.TCPStore("127.0.0.1", 0, is_master=True, wait_for_workers=False)
+
+
+def run_in_two(command: list[str], out: Path) -> str:
+    """Run a command of `gemx` in two processes without torchrun; returns what they printed, kept in the file `out`."""
+    store = own_store()
+    processes = [started(_command, known, command, out) for known in ranks(store, 2)]
+    for process in processes:
+        process.join(300)
+        process.kill()
+        process.join()
+    printed = out.read_text()
+    assert [process.exitcode for process in processes] == [0, 0], printed
+    return printed
+
+
+def _command(known: dict[str, str], command: list[str], out: Path) -> None:
+    os.environ.update(known)
+    to = os.open(out, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+    os.dup2(to, 1)
+    os.dup2(to, 2)
+    main(command)
+
+
 class Processes:
     """Processes that calculate together what they are asked for, over gloo and without torchrun; a context.
 
@@ -47,18 +85,11 @@ class Processes:
 
     def __init__(self, size: int, module: str, folder: Path, context: int = 1) -> None:
         self._folder = folder
-        # The ports are the store's, as torchrun's agent has it: no other process can take them meanwhile.
-        self._store = dist.TCPStore("127.0.0.1", 0, is_master=True, wait_for_workers=False)
-        known = {
-            "MASTER_ADDR": "127.0.0.1",
-            "MASTER_PORT": str(self._store.port),
-            "TORCHELASTIC_USE_AGENT_STORE": "True",
-            "WORLD_SIZE": str(size),
-        }
+        self._store = own_store()
         pipes = [multiprocessing.Pipe() for _ in range(size)]
         self._processes = [
-            started(_calculate, {**known, "RANK": str(rank)}, module, folder, context, theirs)
-            for rank, (_, theirs) in enumerate(pipes)
+            started(_calculate, known, module, folder, context, theirs)
+            for known, (_, theirs) in zip(ranks(self._store, size), pipes, strict=True)
         ]
         self._asked = [ours for ours, _ in pipes]
         for _, theirs in pipes:

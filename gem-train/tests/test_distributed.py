@@ -13,6 +13,7 @@ import pytest
 import torch
 from click.testing import CliRunner
 from safetensors.torch import load_file
+from spawned import run_in_two
 
 from gem.cli.main import main
 from gem.record import read
@@ -81,10 +82,7 @@ def start(out: Path, command: str = "train", **settings: object) -> subprocess.P
 
 def together(out: Path, command: str = "train", **settings: object) -> str:
     """Run in two processes; returns what they printed."""
-    process = start(out, command, **settings)
-    printed = process.communicate(timeout=300)[0]
-    assert process.returncode == 0, printed
-    return printed
+    return run_in_two(words(out, command, **settings), out.with_suffix(".printed"))
 
 
 def wait_for(out: Path, step: int, process: subprocess.Popen[str], phase: str = "train") -> None:
