@@ -2,6 +2,7 @@
 
 import json
 import re
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -31,7 +32,7 @@ from gem import Step
 from gem.dataset_env import QuestionEnv
 
 class Overflowing(QuestionEnv[str]):
-    """The reward of every reply is infinite."""
+    """The reward of every reply is too large for a batch."""
 
     def _reset(self, options):
         return "Question"
@@ -40,7 +41,7 @@ class Overflowing(QuestionEnv[str]):
         return reply
 
     def _grade(self, answer):
-        return Step.final("So be it.", float("inf"), success=False)
+        return Step.final("So be it.", float("REWARD"), success=False)
 
     def sample_action(self):
         return "yes"
@@ -103,9 +104,11 @@ def test_a_loss_of_the_warm_up_that_is_not_finite_stops_it(tmp_path):
     assert reason.startswith(f"stopped at step {last['step']} of the warm-up: its loss is nan.")
 
 
-def test_a_reward_that_is_not_finite_stops_the_run_and_names_the_episode(tmp_path, monkeypatch):
-    (tmp_path / "overflowing.py").write_text(OVERFLOWING)
+@pytest.mark.parametrize("reward", ["inf", "1e39"])
+def test_a_reward_that_is_not_finite_stops_the_run_and_names_the_episode(tmp_path, monkeypatch, reward):
+    (tmp_path / "overflowing.py").write_text(OVERFLOWING.replace("REWARD", reward))
     monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "overflowing", raising=False)
     reason = stop(tmp_path / "run", {"id": "overflowing:Overflowing"})
     assert reason.startswith("stopped at step 1: a reward of overflowing:Overflowing, seed ")
     assert "gemx check" in reason

@@ -17,12 +17,14 @@ from gem_train.batch import Batch
 _JUDGED = ("loss", "norm", "kl", "entropy", "gap", "gap_max")
 """The metrics whose names end so are finite in every sound update; others, of somebody's own algorithm, need not be."""
 
+_MOST = float(np.finfo(np.float32).max)
+
 
 def in_rewards(episodes: Sequence[Episode]) -> str | None:
-    """The first episode with a reward that is not finite, in words; None if there is none."""
+    """The first episode with a reward that is not finite in the float32 of a batch, in words; None if there is none."""
     for episode in episodes:
-        if episode.failure is None and not all(map(math.isfinite, episode.rewards)):
-            return f"a reward of {episode.id}, seed {episode.seed}, is not finite"
+        if episode.failure is None and not all(abs(reward) <= _MOST for reward in episode.rewards):
+            return f"a reward of {episode.id}, seed {episode.seed}, is not a finite number of 32 bits"
     return None
 
 
