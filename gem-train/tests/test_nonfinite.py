@@ -109,6 +109,6 @@ def test_a_reward_that_is_not_finite_stops_the_run_and_names_the_episode(tmp_pat
     (tmp_path / "overflowing.py").write_text(OVERFLOWING.replace("REWARD", reward))
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.delitem(sys.modules, "overflowing", raising=False)
-    reason = stop(tmp_path / "run", {"id": "overflowing:Overflowing"})
+    reason = stop(tmp_path / "run", {"id": "overflowing:Overflowing", "warmup": {"steps": 0}})
     assert reason.startswith("stopped at step 1: a reward of overflowing:Overflowing, seed ")
     assert "gemx check" in reason
