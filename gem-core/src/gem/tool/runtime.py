@@ -5,6 +5,7 @@ import inspect
 import random
 import weakref
 from collections.abc import Callable, Coroutine, Mapping
+from concurrent.futures import Future
 from contextlib import suppress
 from functools import partial
 from typing import Any
@@ -68,6 +69,14 @@ class ToolRuntime:
             Exception: any other error of the tool: a fault.
         """
         return self._loop.call(self._call(tool, arguments, session)).get()
+
+    def start(
+        self, tool: Tool, arguments: Mapping[str, Any], session: ToolSession | None = None
+    ) -> "Future[Outcome[Content]]":
+        """Start a `call`; its outcome has what it returns or raises. Cancelling the future cancels the call."""
+        if self._loop.is_current:
+            raise RuntimeError("an async tool cannot wait for a call of its own runtime: use await, and acall")
+        return self._loop.submit(self._call(tool, arguments, session))
 
     async def acall(self, tool: Tool, arguments: Mapping[str, Any], session: ToolSession | None = None) -> Content:
         """`call`, from a coroutine in any event loop. Cancelling it cancels the call."""

@@ -3,6 +3,8 @@
 import inspect
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Future
+from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
@@ -19,6 +21,7 @@ from gem.tool.formats.json_call import described as described_tool
 from gem.tool.runtime import ToolRuntime, shared_runtime
 from gem.tool.session import ToolSession
 from gem.tool.tool import Tool, tools_of
+from gem.work.threads import Outcome
 
 Tools = ComponentRef | Tool | Sequence[ComponentRef | Tool]
 """Tools, or names of tools that packs offer: several in a list, or one; names also in a string with commas."""
@@ -73,7 +76,9 @@ class ToolEnv(Wrapper):
     without a call goes to the env unchanged. A call is *refused* if it is malformed, names an unknown tool, has invalid
     arguments, is one of several in a text, or comes when all calls are used up: the observation then says what was
     wrong, and the episode continues. A chat API's message may have several calls: they are carried out in order, and
-    the info's `calls` has the name, the status and the answer of each.
+    the info's `calls` has the name, the status and the answer of each. With `parallel` a text may have several too, and
+    those of a reply run at once, but for calls of tools with a resource and of the env's methods: each of these begins
+    when all before it are answered. Answers are in the order of the calls.
 
     The env's own turn limit counts the replies that reach it. `ToolEnv` counts calls: at most `max_calls` are carried
     out, and with the `max_refused`-th refused one the episode is truncated, so that it always ends.
@@ -98,12 +103,14 @@ class ToolEnv(Wrapper):
         tool_reward: for each call that is carried out.
         tool_success_reward: in addition, for each that did not raise `ToolError`.
         tool_error_reward: for each that raised `ToolError`, and for each call that is refused.
+        parallel: a reply may have several calls, which run at once; in the formats `hermes` and `openai`, and `auto`,
+            which in text is then `hermes`.
         max_result: characters of a result that the agent is shown; a longer one loses its middle.
         runtime: what carries out the calls; by default the one that the process shares.
 
     Raises:
-        ConfigError: a setting is out of range, two tools have the same name, there is no tool, or another `ToolEnv`
-            around the same env has another format.
+        ConfigError: a setting is out of range, two tools have the same name, there is no tool, the format has one call
+            in a reply, or another `ToolEnv` around the same env has another format or not `parallel`.
         UnknownId, SpecError: a tool, or a setting of one, does not exist.
     """
 
@@ -120,6 +127,7 @@ class ToolEnv(Wrapper):
         tool_reward: float = 0.0,
         tool_success_reward: float = 0.0,
         tool_error_reward: float = 0.0,
+        parallel: bool = False,
         max_result: int = 10_000,
         runtime: ToolRuntime | None = None,
     ) -> None:
@@ -132,13 +140,16 @@ class ToolEnv(Wrapper):
         self._known = {name: tool for each in (*below, self) for name, tool in each.tools.items()}
         chosen = format if isinstance(format, CallFormat) else find_format(format)
         if innermost:
-            chosen = chosen.for_tools(self.tools)
+            chosen = (chosen.several() if parallel else chosen).for_tools(self.tools)
+        elif parallel and not below[0].parallel:
+            raise ConfigError("the ToolEnv inside has one call in a reply: give parallel=True to that one")
         elif chosen.name not in ("auto", below[0].format.name):
             raise ConfigError(
                 f"one conversation would have the format {chosen.name!r} and the format {below[0].format.name!r} of "
                 "the ToolEnv inside: give both the same, or the tools to the one inside (the wrapper tool_env by name)"
             )
         self.format = chosen if innermost else below[0].format
+        self.parallel = parallel if innermost else below[0].parallel
         self.max_calls = None if max_calls is None else check_int("max_calls", max_calls, 1)
         self.max_refused = None if max_refused is None else check_int("max_refused", max_refused, 1)
         self.tool_reward = finite("tool_reward", tool_reward)
@@ -222,20 +233,41 @@ class ToolEnv(Wrapper):
             return step._replace(info=self._with_counts(step.info, use_tool=False))
         format = self.format.of(action)
         steps: list[Step] = []
-        for call in calls:
-            step = self._carry_out(call)
-            steps.append(step._replace(observation=format.frame(step.observation)))
-            if step.done:
-                break
+        with ExitStack() as running:
+            started = self._start(calls, running) if self.parallel and len(calls) > 1 else {}
+            for number, call in enumerate(calls):
+                step = self._carry_out(call, started.get(number))
+                steps.append(step._replace(observation=format.frame(step.observation)))
+                if step.done:
+                    break
         return _as_one(steps) if len(calls) > 1 else steps[0]
 
-    def _carry_out(self, parsed: ToolCall | BadCall) -> Step:
+    def _start(self, calls: Sequence[ToolCall | BadCall], running: ExitStack) -> dict[int, "Future[Outcome[Content]]"]:
+        """Start what may run at once of the calls of a reply, by number; what is left is cancelled with `running`."""
+        left = math.inf if self.max_calls is None else self.max_calls - len(self._results)
+        started: dict[int, Future[Outcome[Content]]] = {}
+        for number, call in enumerate(calls):
+            if isinstance(call, BadCall) or not _valid(self.tools[call.name], call.arguments):
+                continue
+            left -= 1
+            if left < 0:
+                break
+            tool = self.tools[call.name]
+            if tool.resource is None and not self._is_method(tool):
+                started[number] = self._runtime.start(tool, call.arguments)
+                running.callback(started[number].cancel)
+        return started
+
+    def _carry_out(self, parsed: ToolCall | BadCall, started: "Future[Outcome[Content]] | None" = None) -> Step:
         if isinstance(parsed, ToolCall) and self._used_up:
             parsed = BadCall("over_budget", f"All {self.max_calls} calls are used up. Go on without a tool.")
         if isinstance(parsed, BadCall):
             return self._refuse(parsed, None)
         try:
-            content = self._call(self.tools[parsed.name], parsed.arguments)
+            if started is not None:
+                content = started.result().get()
+            else:
+                content = self._call(self.tools[parsed.name], parsed.arguments)
         except BadArguments as error:
             why = escape_marks(str(error))
             return self._refuse(BadCall("arguments", f"{parsed.name} was not called: {why}."), parsed.name)
@@ -245,12 +277,15 @@ class ToolEnv(Wrapper):
 
     def _call(self, tool: Tool, arguments: Mapping[str, Any]) -> Content:
         function = tool.function
-        if getattr(function, "__self__", None) is self.env.unwrapped and not inspect.iscoroutinefunction(function):
+        if self._is_method(tool) and not inspect.iscoroutinefunction(function):
             # Like the rest of the env, its methods run in the thread that steps it: what they use may depend on that.
             return check_content(tool.name, function(**tool.validate(arguments)))
         if tool.resource is not None and self._session is None:
             self._session = self._runtime.session()
         return self._runtime.call(tool, arguments, self._session)
+
+    def _is_method(self, tool: Tool) -> bool:
+        return getattr(tool.function, "__self__", None) is self.env.unwrapped
 
     @property
     def _runtime(self) -> ToolRuntime:
@@ -315,6 +350,14 @@ def _as_one(steps: Sequence[Step]) -> Step:
         reward=math.fsum(step.reward for step in steps),
         info={**steps[-1].info, "calls": calls},
     )
+
+
+def _valid(tool: Tool, arguments: Mapping[str, Any]) -> bool:
+    try:
+        tool.validate(arguments)
+    except BadArguments:
+        return False
+    return True
 
 
 def tool_envs(env: Env) -> Iterator[ToolEnv]:

@@ -17,18 +17,21 @@ class Auto(CallFormat):
 
     A policy that hands the tools to its API leaves the description out (`gem.llm.messages_of`), so that a conversation
     has one format. In text, calls look like `tags` where each tool takes one text or nothing, and like `hermes` where
-    one needs arguments by name.
+    one needs arguments by name, or if a reply may have several calls.
     """
 
     name = "auto"
     tools_info = "optional_tools"
 
     def __init__(self, text: CallFormat | None = None) -> None:
-        self._text = text or Tags()
+        self._text, self._chosen = text or Tags(), text is not None
 
     def for_tools(self, tools: Mapping[str, Tool]) -> CallFormat:
         by_name = any(tool.parameters.get("properties") and tool.text_parameter is None for tool in tools.values())
-        return Auto(Hermes() if by_name else Tags())
+        return self if self._chosen else Auto(Hermes() if by_name else Tags())
+
+    def several(self) -> CallFormat:
+        return Auto(Hermes(parallel=True))
 
     def of(self, text: str) -> CallFormat:
         return _API if _API.is_message(text) else self._text

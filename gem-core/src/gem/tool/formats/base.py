@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from gem.errors import ConfigError
 from gem.tool.content import Content
 from gem.tool.escaping import escape_marks
 from gem.tool.tool import Tool
@@ -50,6 +51,13 @@ class CallFormat(ABC):
     def for_tools(self, tools: Mapping[str, Tool]) -> "CallFormat":
         """The format as it is used for these tools."""
         return self
+
+    def several(self) -> "CallFormat":
+        """The format with several calls in a reply. Raises `ConfigError` if it allows only one."""
+        raise ConfigError(
+            f"in the format {self.name!r} a reply has one call, so parallel=True is of no use: "
+            "choose the format 'auto', 'hermes' or 'openai'"
+        )
 
     def of(self, text: str) -> "CallFormat":
         """The format that a reply is in, which is also that of the answer, where there is a choice."""

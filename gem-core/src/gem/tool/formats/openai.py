@@ -30,6 +30,9 @@ class OpenAI(CallFormat):
         """True for a reply that is a message with `tool_calls`, well-formed or not."""
         return _MESSAGE.match(text) is not None
 
+    def several(self) -> CallFormat:
+        return self  # it always allows them
+
     def stops(self, tools: Mapping[str, Tool]) -> tuple[str, ...]:
         return ()
 
