@@ -63,6 +63,12 @@ ALSO = {
     ),
     "gem.testing": ("gem.testing.subject.Subject",),
     "gem.wrappers": ("gem.wrappers.tool_env.ToolEnv", "gem.wrappers.tool_env.ToolHost"),
+    "gem_envs_arena": (
+        "gem_envs_arena.kuhn_equilibrium.nash_conv",
+        "gem_envs_arena.kuhn_equilibrium.equilibrium",
+        "gem_envs_arena.kuhn_prompts.information_sets",
+        "gem_envs_arena.kuhn_prompts.InformationSet",
+    ),
     "gem_envs_games": ("gem_envs_games.wiki_game.live.WikiUnavailable",),
     "gem_tools": (
         "gem_tools.mcp.errors.McpServerError",

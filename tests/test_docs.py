@@ -63,6 +63,7 @@ LONG = {
     "gem-core/README.md",
     "gem-envs-code/README.md",
     "gem-envs-math/README.md",
+    "gem-envs-arena/README.md",
     "gem-envs-qa/README.md",
     "gem-envs-reasoning/README.md",
     "gem-tools/README.md",

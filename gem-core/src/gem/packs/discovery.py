@@ -32,6 +32,7 @@ _BUILTIN = "gem.packs.builtin"
 KNOWN_PACKS: Mapping[str, tuple[str, ...]] = {
     "core": (CORE,),
     "game": ("gem-envs-games",),
+    "arena": ("gem-envs-arena",),
     "math": ("gem-envs-math",),
     "code": ("gem-envs-code",),
     "qa": ("gem-envs-qa",),
