@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from gem import answers, errors, rollout, seeding, tool, wrappers
     from gem.core import ContentPart, Env, Info, Observation, Step, Wrapper
     from gem.episode import Completion, Episode, Turn
+    from gem.llm.models import chat_model, use_models
     from gem.packs.hookspecs import CommandSpec, EnvSource, hookimpl
     from gem.packs.make import make
     from gem.packs.registry import all_specs, get_spec, register
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 
 _HOME = {
     "gem.core": ("ContentPart", "Env", "Info", "Observation", "Step", "Wrapper"),
+    "gem.llm.models": ("chat_model", "use_models"),
     "gem.packs.hookspecs": ("CommandSpec", "EnvSource", "hookimpl"),
     "gem.episode": ("Completion", "Episode", "Turn"),
     "gem.rollout.policy": ("Policy",),
@@ -51,8 +53,8 @@ _SUBMODULES = ("errors", "answers", "rollout", "seeding", "tool", "wrappers")
 __all__ = [  # pyright: ignore[reportUnsupportedDunderAll]
     "CommandSpec", "Completion", "ContentPart", "Env", "EnvId", "EnvSource", "EnvSpec", "Episode", "Info",
     "Observation", "Policy", "Step", "Tool", "ToolEnv", "Transcript", "Turn", "TurnEnv", "VectorEnv",
-    "Wrapper", "__version__", "all_specs", "answers", "errors", "get_spec", "hookimpl", "make", "make_vec", "register",
-    "rollout", "seeding", "tool", "wrappers",
+    "Wrapper", "__version__", "all_specs", "answers", "chat_model", "errors", "get_spec", "hookimpl", "make",
+    "make_vec", "register", "rollout", "seeding", "tool", "use_models", "wrappers",
 ]  # fmt: skip
 
 

@@ -25,7 +25,7 @@ class ContentPart(TypedDict):
 class ChatMessage(TypedDict):
     """One message as chat templates and chat APIs take it: a `role` and its `content`."""
 
-    role: Literal["user", "assistant"]
+    role: Literal["system", "user", "assistant"]
     content: Any
 
 

@@ -25,3 +25,7 @@ class ToolsRefused(AccessRefused):
     def __init__(self, message: str, said: str = "") -> None:
         super().__init__(message)
         self.said = said
+
+
+class UnusableAnswer(Fault):
+    """A model's answers do not fit the schema that was asked for, however often; it fails one episode."""

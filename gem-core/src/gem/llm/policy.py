@@ -10,6 +10,7 @@ from msgspec import Raw, structs
 from gem.episode import ApiTools, Completion
 from gem.errors import ConfigError, Failure, GemError
 from gem.http.client import encoded
+from gem.llm.answers import ChatReply
 from gem.llm.client import CONCURRENCY, OPENAI, ChatClient
 from gem.llm.errors import AccessRefused, ContextExceeded, ToolsRefused
 from gem.llm.messages import ChatHistory, api_tools, completion_of
@@ -34,6 +35,8 @@ class _Sent:
 
     def messages(self, transcript: Transcript) -> list[Raw]:
         """All of the conversation."""
+        if transcript.system and not self.history.turns:
+            self._earlier = [_raw({"role": "system", "content": transcript.system})]
         for turn in transcript.turns[self.history.turns :]:
             self._earlier += map(_raw, self.history.add(turn))
         return [*self._earlier, *map(_raw, self.history.asked(transcript.observation))]
@@ -126,6 +129,11 @@ class ChatPolicy(FunctionPolicy):
         """Makes the requests, and counts them and their tokens."""
         # The client limits requests; a call that waits to be repeated must not keep another from being made.
         super().__init__(self._reply, at_once=10**6, at_end=self.client.close)
+
+    async def ask(self, messages: Sequence[Mapping[str, Any]], fields: Mapping[str, Any]) -> ChatReply:
+        """The reply to any messages, with these settings and further fields; for one event loop, which is not that of
+        `send` and `recv`. For the errors see `ChatClient.chat`."""
+        return await self.client.chat({**self._fields, **fields, "messages": [*self._system, *messages]})
 
     async def _reply(self, transcript: Transcript) -> Completion:
         tools = api_tools(transcript, optional=not self._in_text)

@@ -27,6 +27,12 @@ class Transcript:
     def __post_init__(self) -> None:
         self.first_info = self.info
 
+    @property
+    def system(self) -> str:
+        """The system message of the conversation: `info["system"]` of the reset; mostly empty."""
+        system = self.first_info.get("system", "")
+        return system if isinstance(system, str) else ""
+
     def add(
         self,
         completion: Completion,
@@ -40,8 +46,9 @@ class Transcript:
         self.observation, self.info = observation, info
 
     def messages(self) -> list[ChatMessage]:
-        """The conversation as chat messages: observations from the user, actions from the assistant."""
-        messages: list[ChatMessage] = []
+        """The conversation as chat messages: observations from the user, actions from the assistant, after the system
+        message of the env, if it has one."""
+        messages: list[ChatMessage] = [{"role": "system", "content": self.system}] if self.system else []
         for turn in self.turns:
             messages.append({"role": "user", "content": turn.observation})
             messages.append({"role": "assistant", "content": turn.action})

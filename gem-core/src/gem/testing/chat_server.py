@@ -77,13 +77,16 @@ class ChatServer:
 
 
 @contextmanager
-def chat_server(answer: Answer, trouble: Trouble | None = None, *, tools: bool = True) -> Generator[ChatServer]:
+def chat_server(
+    answer: Answer, trouble: Trouble | None = None, *, tools: bool = True, schemas: bool = True
+) -> Generator[ChatServer]:
     """Serve `/v1/chat/completions` on a free port while the context is open.
 
     Args:
         answer: makes the replies.
         trouble: what goes wrong.
         tools: False refuses requests with tools, as vLLM does without a parser for their calls.
+        schemas: False refuses requests with a `response_format`, as older servers do.
 
     Raises:
         MissingExtra: aiohttp is not installed.
@@ -94,7 +97,7 @@ def chat_server(answer: Answer, trouble: Trouble | None = None, *, tools: bool =
         raise MissingExtra(f"the chat server needs aiohttp ({error}): pip install 'gem-core[http]'") from error
 
     state = ChatServer("")
-    handler = _Handler(answer, trouble or Trouble(), state, tools)
+    handler = _Handler(answer, trouble or Trouble(), state, {"tools": tools, "response_format": schemas})
 
     async def serve() -> web.AppRunner:
         app = web.Application(client_max_size=2**26)
@@ -122,7 +125,11 @@ _ERRORS: Mapping[str, tuple[int, Mapping[str, Any]]] = {
     "limit": (429, {"message": "slow down"}),
     "error": (200, {"code": 502, "message": "the provider is down"}),
 }
-_NO_TOOLS = '"auto" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set'
+_REFUSALS = {
+    "tools": '"auto" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set',
+    "response_format": "'response_format' of type 'json_schema' is not supported with this model",
+}
+"""Field of a request → what a server says that does not take it."""
 _PASSES = 5
 """Of the event loop, in which it notices connections that clients have closed."""
 
@@ -130,8 +137,8 @@ _PASSES = 5
 class _Handler:
     """Answers one request, or does not."""
 
-    def __init__(self, answer: Answer, trouble: Trouble, state: ChatServer, tools: bool) -> None:
-        self._answer, self._trouble, self._state, self._tools = answer, trouble, state, tools
+    def __init__(self, answer: Answer, trouble: Trouble, state: ChatServer, takes: Mapping[str, bool]) -> None:
+        self._answer, self._trouble, self._state, self._takes = answer, trouble, state, takes
         self._rng = random.Random(trouble.seed)
         shares = {kind: getattr(trouble, kind) for kind in _KINDS}
         self._kinds = [*shares, ""]
@@ -154,8 +161,9 @@ class _Handler:
 
         body = await request.json()
         self._state.bodies.append(body)
-        if "tools" in body and not self._tools:
-            return web.json_response({"object": "error", "code": 400, "message": _NO_TOOLS}, status=400)
+        for name, said in _REFUSALS.items():
+            if name in body and not self._takes[name]:
+                return web.json_response({"object": "error", "code": 400, "message": said}, status=400)
         [kind] = self._rng.choices(self._kinds, self._weights)
         if kind:
             self._state.troubles[kind] = self._state.troubles.get(kind, 0) + 1

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from gem.roles import Roles
 from gem.vector.messages import Autoreset, Maker, SeedStream, SlotMessage, SlotResult
 
 
@@ -18,6 +19,8 @@ class EnvSet:
     seeds: Sequence[int]
     info_methods: Sequence[str] = ()
     step_timeout: float | None = None
+    roles: Roles | None = None
+    """The models that envs may ask, for workers, whose use of them is counted there."""
 
     @property
     def streams(self) -> list[SeedStream]:

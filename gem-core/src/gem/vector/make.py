@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, cast, get_args
 
-from gem import seeding
+from gem import roles, seeding
 from gem.checks import check_int
 from gem.core import Env
 from gem.errors import ConfigError
@@ -136,7 +136,7 @@ def make_vec(
         called = {name: shares[name].name or maker.spec.id for name, maker in made.items()}
         mixture = {called[name]: (maker.bound, shares[name].weight) for name, maker in made.items()}
         makers = mixture_makers({called[name]: maker for name, maker in made.items()}, [called[name] for name in names])
-    env_set = EnvSet(makers, seeds, info_methods, step_timeout)
+    env_set = EnvSet(makers, seeds, info_methods, step_timeout, roles.current())
     opened = _open(backend or ("thread" if async_mode else "sync"), env_set, num_workers)
     return VectorEnv(opened, bound, autoreset=autoreset, mixture=mixture)
 

@@ -110,6 +110,10 @@ class RemoteBackend(ABC, Generic[L]):
     ) -> None:
         self._makers = [pickled(f"the maker of slot {slot}", m, dumps) for slot, m in enumerate(env_set.makers)]
         self._info_methods = env_set.info_methods
+        self._roles = env_set.roles
+        self._role_settings = (
+            pickled("the models of the roles", env_set.roles.settings, dumps) if env_set.roles else None
+        )
         self._start = start
         self._limit = env_set.step_timeout
         self._logs = [EpisodeLog(stream) for stream in env_set.streams]
@@ -121,7 +125,8 @@ class RemoteBackend(ABC, Generic[L]):
     def _worker(self, slots: Iterable[int]) -> L:
         """A new worker for these slots."""
         makers = {slot: self._makers[slot] for slot in slots}
-        return self._start(WorkerInit(makers, {slot: self._logs[slot].stream for slot in makers}, self._info_methods))
+        streams = {slot: self._logs[slot].stream for slot in makers}
+        return self._start(WorkerInit(makers, streams, self._info_methods, self._role_settings))
 
     @abstractmethod
     def _wait(self, timeout: float | None) -> Sequence[L]:
@@ -190,6 +195,8 @@ class RemoteBackend(ABC, Generic[L]):
             except Exception as error:
                 self._rebuild_slot(worker, slot, failure_of(error))
                 continue
+            if answer.asked and self._roles is not None:
+                self._roles.count(answer.asked)
             # The result of a `Restore` is empty.
             if answer.result.step is not None or answer.result.failure is not None:
                 self._update_log(answer)

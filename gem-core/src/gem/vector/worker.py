@@ -9,8 +9,10 @@ from functools import partial
 from queue import SimpleQueue
 from typing import Any, NamedTuple
 
+from gem import roles
 from gem.core import Env, Step
 from gem.errors import failure_of
+from gem.roles import Asked, Roles
 from gem.vector.messages import Autoreset, SeedStream, SlotMessage, SlotResult
 from gem.vector.slot import NO_SLOT, Announce, EnvSlot
 from gem.work.threads import drain
@@ -28,6 +30,8 @@ class WorkerAnswer(NamedTuple):
     options: Mapping[str, Any] | None
     playing: bool
     """True while an episode is running."""
+    asked: Mapping[str, Asked]
+    """What roles have been asked for since the answer before."""
 
 
 class WorkerInit(NamedTuple):
@@ -37,6 +41,8 @@ class WorkerInit(NamedTuple):
     """Slot → its pickled maker; if unpickling fails, that is a failure of the slot."""
     streams: Mapping[int, SeedStream]
     info_methods: Sequence[str]
+    roles: bytes | None = None
+    """The pickled settings of roles, if any are set."""
 
 
 class Worker:
@@ -44,6 +50,9 @@ class Worker:
 
     def __init__(self, init: WorkerInit, announce: Announce) -> None:
         self._announce = announce
+        self._roles = Roles(pickle.loads(init.roles), in_worker=True) if init.roles else None
+        if self._roles is not None:
+            roles.use(self._roles)
         self._slots = {
             slot: EnvSlot(slot, partial(_made, maker), init.streams[slot], init.info_methods, announce)
             for slot, maker in init.makers.items()
@@ -75,6 +84,8 @@ class Worker:
                 self._announce(NO_SLOT, self._slots[slot].stream)
         for slot in self._slots.values():
             slot.close()
+        if self._roles is not None:
+            self._roles.close()
 
     def _answer(self, slot: EnvSlot, message: SlotMessage, autoreset: Autoreset) -> bytes:
         before = slot.stream
@@ -83,27 +94,33 @@ class Worker:
         except KeyboardInterrupt as error:  # raised by the env: Ctrl-C goes to the parent
             result = slot.interrupted(error)
         try:
-            return _pickled(slot, before, result)
+            return self._pickled(slot, before, result)
         except Exception as error:
             result = slot.fail(failure_of(error), autoreset)
         try:
-            return _pickled(slot, before, result)
+            return self._pickled(slot, before, result)
         except Exception as error:  # nor can the first result of the next episode
-            return _pickled(slot, before, slot.fail(failure_of(error), "off"))
+            return self._pickled(slot, before, slot.fail(failure_of(error), "off"))
+
+    def _pickled(self, slot: EnvSlot, before: SeedStream, result: SlotResult) -> bytes:
+        step = tuple(result.step) if result.step is not None else None
+        stream = slot.stream if slot.stream is not before else None
+        asked = self._roles.take() if self._roles is not None else {}
+        answer = step, result.failure, stream, slot.options, slot.playing, asked
+        try:
+            return pickle.dumps(answer, protocol=pickle.HIGHEST_PROTOCOL)
+        except Exception:
+            if self._roles is not None:  # what was used is said with another answer
+                self._roles.count(asked)
+            raise
 
 
 def _made(maker: bytes) -> Env:
     return pickle.loads(maker)()
 
 
-def _pickled(slot: EnvSlot, before: SeedStream, result: SlotResult) -> bytes:
-    step = tuple(result.step) if result.step is not None else None
-    stream = slot.stream if slot.stream is not before else None
-    answer = step, result.failure, stream, slot.options, slot.playing
-    return pickle.dumps(answer, protocol=pickle.HIGHEST_PROTOCOL)
-
-
 def unpickle(slot: int, data: bytes) -> WorkerAnswer:
     """The answer of `slot`; raises what unpickling raises."""
-    step, failure, stream, options, playing = pickle.loads(data)
-    return WorkerAnswer(SlotResult(slot, Step(*step) if step is not None else None, failure), stream, options, playing)
+    step, failure, stream, options, playing, asked = pickle.loads(data)
+    result = SlotResult(slot, Step(*step) if step is not None else None, failure)
+    return WorkerAnswer(result, stream, options, playing, asked)
