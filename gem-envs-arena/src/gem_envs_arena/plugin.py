@@ -6,6 +6,16 @@ GEM_API = 1
 
 _GAMES = (
     ("KuhnPoker", "kuhn_poker:KuhnPoker", "Poker with three cards and one bet, for two players", "hidden-information"),
+    ("TicTacToe", "tic_tac_toe:TicTacToe", "Three in a line on nine cells, for two players", "board"),
+    ("ConnectFour", "connect_four:ConnectFour", "Four in a line of falling disks, for two players", "board"),
+    (
+        "PrisonersDilemma",
+        "prisoners_dilemma:PrisonersDilemma",
+        "Cooperate or defect, round after round",
+        "sealed-moves",
+    ),
+    ("Negotiation", "negotiation:Negotiation", "Share items whose values the other does not know", "free-text"),
+    ("Undercover", "undercover:Undercover", "Find out which of three has another secret word, from clues", "free-text"),
 )
 
 
