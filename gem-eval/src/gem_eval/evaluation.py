@@ -53,7 +53,7 @@ class Evaluation:
             settings = settings.model_copy(update={"model": policy_ref(settings.model)})
             check_policy(settings.model)
         self._policy = policy
-        self._num_envs = settings.num_envs or _num_envs(settings.model, policy)
+        self._num_envs = settings.num_envs or num_envs_of(settings.model, policy)
         self.plans = [plan(group, settings.seed) for group in groups]
         """The items and environments of each group."""
         self.settings = settings.model_copy(update={"groups": groups})
@@ -144,10 +144,7 @@ class Evaluation:
         self.phase, self.phase_size, self.phase_done = phase, size, done
 
     def _make_policy(self) -> Policy:
-        name, settings = name_and_settings(self.settings.model)
-        if name == OPENAI:  # as many requests at once as there are episodes
-            settings.setdefault("concurrency", self._num_envs)
-        return make_policy({"name": name, **settings})
+        return make_policy(with_concurrency(self.settings.model, self._num_envs))
 
     def _play(self, each: Plan, tallies: dict[str, Tally], recorder: Recorder | None) -> Iterator[Episode]:
         assert self.meter is not None
@@ -246,16 +243,27 @@ class Evaluation:
 
     @property
     def title(self) -> str:
-        """The model in words: `random`, `runs/a/checkpoint/best`, or `openai:gpt-5(temperature=0.5)`."""
-        name, settings = name_and_settings(self._recorded_as)
-        if "model" in settings:
-            name = f"{name}:{settings.pop('model')}"
-        elif name == CHECKPOINT and "path" in settings:
-            name = settings.pop("path")
-        return f"{name}({', '.join(f'{key}={value!r}' for key, value in settings.items())})" if settings else name
+        """The model in words: see `title_of`."""
+        return title_of(self._recorded_as)
 
 
-def _num_envs(model: ComponentRef, policy: Policy | None) -> int:
+def title_of(policy: ComponentRef) -> str:
+    """A policy in words: `random`, `runs/a/checkpoint/best`, or `openai:gpt-5(temperature=0.5)`."""
+    name, settings = name_and_settings(policy)
+    if "model" in settings:
+        name = f"{name}:{settings.pop('model')}"
+    elif name == CHECKPOINT and "path" in settings:
+        name = settings.pop("path")
+    return f"{name}({', '.join(f'{key}={value!r}' for key, value in settings.items())})" if settings else name
+
+
+def with_concurrency(policy: ComponentRef, num_envs: int) -> ComponentRef:
+    """The policy; if it asks a chat API, with as many requests at once as there are episodes."""
+    name, settings = name_and_settings(policy)
+    return {"name": name, "concurrency": num_envs, **settings} if name == OPENAI else policy
+
+
+def num_envs_of(model: ComponentRef, policy: Policy | None = None) -> int:
     """The default number of episodes at once: enough for every request that may be made at once."""
     if isinstance(policy, ChatPolicy):
         return policy.client.http.at_once

@@ -1,25 +1,31 @@
-"""The folder of an evaluation: `eval.json` (its settings), `episodes.jsonl`, `floors.jsonl` and `summary.json`."""
+"""The folder of an evaluation: `eval.json` (its settings), `episodes.jsonl`, `floors.jsonl` and `summary.json`.
+
+That of a tournament has `arena.json` for `eval.json`, and no `floors.jsonl`.
+"""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from gem.episode.codec import same_json
 from gem.errors import ConfigError, RecordError
 from gem.files import check_no_links, read_bytes, replacing
 from gem.packs.component_ref import ComponentRef, name_and_settings
 from gem.record import EPISODES_FILE
-from gem_eval.settings import Settings
+from gem_eval.settings import Group, Settings, TournamentSettings
 from gem_eval.trust import check_settings
 
 SETTINGS, FLOORS, SUMMARY = "eval.json", "floors.jsonl", "summary.json"
+TOURNAMENT = "arena.json"
 VERSION = 1
 """The version of the settings that this gem-eval writes and reads."""
 MOST_BYTES = 2**20
 """Most bytes of settings."""
+
+Model = TypeVar("Model", bound=BaseModel)
 
 OPERATIONAL = frozenset(
     {
@@ -60,34 +66,43 @@ def stored_settings(folder: Path) -> Settings:
         training = " A run of `gemx train` is resumed by its own command, with --out."
         is_run = (folder / "metrics.jsonl").is_file()
         raise RecordError(f"{folder} does not hold an evaluation: it has no {SETTINGS}.{training if is_run else ''}")
+    return _stored(path, Settings, "an evaluation")
+
+
+def _stored(path: Path, kind: type[Model], what: str) -> Model:
     try:
         content: dict[str, Any] = json.loads(read_bytes(path, MOST_BYTES))
         version = content.pop("gem_eval", None)
         if version != VERSION:
             raise RecordError(f"{path} has version {version!r} of the format, and this gem-eval reads {VERSION}")
-        return Settings.model_validate(content)
+        return kind.model_validate(content)
     except (ValueError, AttributeError, TypeError, RecursionError, ValidationError) as error:
-        what = str(error).splitlines()[0]
-        raise RecordError(f"{path} does not hold the settings of an evaluation: {what}") from error
+        why = str(error).splitlines()[0]
+        raise RecordError(f"{path} does not hold the settings of {what}: {why}") from error
 
 
-def claim(folder: Path, settings: Settings) -> None:
-    """Make `folder` that of the evaluation, or find that it is. One that ended before anything was played is made anew.
+def claim(folder: Path, settings: Settings | TournamentSettings) -> None:
+    """Make `folder` that of the evaluation or the tournament, or find that it is. One that ended before anything was
+    played is made anew.
 
     Raises:
-        ConfigError: it holds something else, another evaluation, or a link.
+        ConfigError: it holds something else, another evaluation or tournament, or a link.
         RecordError: see `read_settings`.
         OSError: it cannot be written.
     """
     check_no_links(folder)
-    if (folder / SETTINGS).is_file():
-        difference = _difference(stored_settings(folder), settings)
+    is_evaluation = isinstance(settings, Settings)
+    name, kind = (SETTINGS, "evaluation") if is_evaluation else (TOURNAMENT, "tournament")
+    if (folder / name).is_file():
+        pairs = _of_evaluations(folder, settings) if is_evaluation else _of_tournaments(folder, settings)
+        difference = next(((what, old, new) for what, old, new in pairs if not same_json(old, new)), None)
         if difference is not None and not _ended_empty(folder):
             what, before, now = difference
-            raise ConfigError(f"{folder} holds another evaluation ({what}: {before}, not {now}): choose another --out")
-    elif found := [each for each in _names_in(folder) if not each.startswith(f".{SETTINGS}.")]:
+            shown = f"{what}: {_shown(before)}, not {_shown(now)}"
+            raise ConfigError(f"{folder} holds another {kind} ({shown}): choose another --out")
+    elif found := [each for each in _names_in(folder) if not each.startswith(f".{name}.")]:
         raise ConfigError(f"{folder} holds something else ({found[0]}): choose another --out")
-    write_json(folder / SETTINGS, {"gem_eval": VERSION, **settings.model_dump()})
+    write_json(folder / name, {"gem_eval": VERSION, **settings.model_dump()})
 
 
 def _ended_empty(folder: Path) -> bool:
@@ -100,21 +115,30 @@ def _names_in(folder: Path) -> list[str]:
     return sorted(each.name for each in folder.iterdir()) if folder.is_dir() else []
 
 
-def _difference(old: Settings, new: Settings) -> tuple[str, str, str] | None:
-    """Differences of two evaluations, with both sides. More episodes, attempts or turns are none."""
-    pairs: list[tuple[str, Any, Any]] = [
-        ("model", identity(old.model), identity(new.model)),
-        ("seed", old.seed, new.seed),
-        ("groups", _names(old), _names(new)),
-    ]
+def _of_evaluations(folder: Path, new: Settings) -> Iterator[tuple[str, Any, Any]]:
+    """What must be equal in that of a folder and a new one. The numbers of episodes, attempts and turns need not."""
+    old = stored_settings(folder)
+    yield "model", identity(old.model), identity(new.model)
+    yield "seed", old.seed, new.seed
+    yield "groups", _names(old), _names(new)
     for before, now in zip(old.groups, new.groups, strict=False):
-        of = f" of {now.name}" if now.name else ""
-        pairs += [
-            (f"ids{of}", before.ids, now.ids),
-            (f"wrappers{of}", before.layers, now.layers),
-            (f"arguments{of}", before.kwargs, now.kwargs),
-        ]
-    return next(((what, _shown(one), _shown(two)) for what, one, two in pairs if not same_json(one, two)), None)
+        yield from _of_groups(before, now)
+
+
+def _of_tournaments(folder: Path, new: TournamentSettings) -> Iterator[tuple[str, Any, Any]]:
+    """What must be equal, besides the number of games; further policies may be added at the end."""
+    old = _stored(folder / TOURNAMENT, TournamentSettings, "a tournament")
+    before, now = (list(map(identity, each.policies)) for each in (old, new))
+    yield "policies", before, now[: len(before)]
+    yield "seed", old.seed, new.seed
+    yield from _of_groups(old.game, new.game)
+
+
+def _of_groups(before: Group, now: Group) -> Iterator[tuple[str, Any, Any]]:
+    of = f" of {now.name}" if now.name else ""
+    yield f"ids{of}", before.ids, now.ids
+    yield f"wrappers{of}", before.layers, now.layers
+    yield f"arguments{of}", before.kwargs, now.kwargs
 
 
 def _names(settings: Settings) -> str:

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from gem.episode import Completion, Start, Usage
 from gem.errors import Failure
 from gem.llm.policy import ChatPolicy
+from gem.rollout.players import PlayerPolicies
 from gem.rollout.policy import InfoPolicy, Policy
 from gem.rollout.transcript import Transcript
 from gem.tool.content import parts_of
@@ -45,10 +46,10 @@ class Meter(Policy):
     A request waits as long as those in progress may use the budget up. Episodes that have begun come first, in the
     order in which they did, and none begins that would not fit if it used as much as those that have ended. While no
     cost is known, one request is in progress, and after failures a few. When none fits any more, or the time is over,
-    `recv` raises `BudgetSpent`.
+    `recv` raises `BudgetSpent`. Random play and experts cost nothing and never wait, in games against models too.
 
-    Every completion gets a `usage`: the server's, or what is known here. With a budget or prices, tokens are estimated
-    where the server reports none, or less than is possible.
+    Every completion of others gets a `usage`: the server's, or what is known here. With a budget or prices, tokens are
+    estimated where the server reports none, or less than is possible.
     """
 
     def __init__(self, policy: Policy, budget: Budget) -> None:
@@ -60,6 +61,8 @@ class Meter(Policy):
         """Tokens and seconds of every reply so far, those of unfinished episodes included."""
         self.estimated = 0
         """Number of replies with an estimated number of tokens."""
+        self._free: set[int] = set()
+        """Slots with a pending request that costs nothing."""
         self._waiting: dict[int, Transcript] = {}
         """Slot with a request that has not been made yet → its conversation."""
         self._asked: dict[int, float] = {}
@@ -91,24 +94,36 @@ class Meter(Policy):
         return self._until is not None and time.monotonic() >= self._until
 
     def send(self, transcripts: Mapping[int, Transcript]) -> None:
-        self._start |= {slot: transcript.start for slot, transcript in transcripts.items()}
-        self._waiting |= transcripts
+        free = {slot: each for slot, each in transcripts.items() if self._is_free(each)}
+        self._free |= free.keys()
+        if free:
+            self._policy.send(free)
+        costly = {slot: each for slot, each in transcripts.items() if slot not in free}
+        self._start |= {slot: transcript.start for slot, transcript in costly.items()}
+        self._waiting |= costly
         self._ask(self._fitting())
+
+    def _is_free(self, transcript: Transcript) -> bool:
+        policy = self._policy
+        return isinstance(policy.policy_of(transcript) if isinstance(policy, PlayerPolicies) else policy, InfoPolicy)
 
     def recv(self, min_results: int = 1, timeout: float | None = None) -> Mapping[int, Completion | Failure]:
         if self._is_late:
             raise BudgetSpent
         self._ask(self._fitting())
-        if self._waiting and not self._asked and timeout != 0:  # no env is at work either
+        if self._waiting and not self._asked and not self._free and timeout != 0:  # no env is at work either
             raise BudgetSpent
         if self._until is not None:
             left = max(0.0, self._until - time.monotonic())
             timeout = left if timeout is None else min(timeout, left)
-        now_ready = self._policy.recv(min_results, timeout)
+        ready = dict(self._policy.recv(min_results, timeout))
         now = time.perf_counter()
-        answered = sum(isinstance(reply, Completion) for reply in now_ready.values())
-        self._replies, self._failed = self._replies + answered, self._failed + len(now_ready) - answered
-        return {slot: self._counted(slot, reply, now - self._asked.pop(slot, now)) for slot, reply in now_ready.items()}
+        free = {slot: ready.pop(slot) for slot in self._free & ready.keys()}
+        self._free -= free.keys()
+        answered = sum(isinstance(reply, Completion) for reply in ready.values())
+        self._replies, self._failed = self._replies + answered, self._failed + len(ready) - answered
+        counted = {slot: self._counted(slot, reply, now - self._asked.pop(slot, now)) for slot, reply in ready.items()}
+        return free | counted
 
     def _ask(self, slots: Iterable[int]) -> None:
         """Make the requests of these slots, which wait."""
@@ -164,7 +179,7 @@ class Meter(Policy):
         return fitting
 
     def _counted(self, slot: int, reply: Completion | Failure, seconds: float) -> Completion | Failure:
-        if not isinstance(reply, Completion) or isinstance(self._policy, InfoPolicy):
+        if not isinstance(reply, Completion):
             return reply
         usage = reply.usage or Usage(len(reply.prompt_ids), len(reply.ids))
         if slot in self._read:
@@ -184,6 +199,7 @@ class Meter(Policy):
         return replace(usage, **{name: math.ceil(size / _CHARACTERS) for name, size in few.items()}) if few else usage
 
     def forget(self, slot: int) -> None:
+        self._free.discard(slot)
         for kept in (self._waiting, self._asked, self._read, self._last):
             kept.pop(slot, None)
         start = self._start.pop(slot, None)

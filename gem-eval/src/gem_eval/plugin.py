@@ -10,6 +10,11 @@ def gem_commands() -> list[gem.CommandSpec]:
     return [
         gem.CommandSpec(name="eval", entry_point="gem_eval.cli.eval:evaluate", help="Measure a model on environments"),
         gem.CommandSpec(
+            name="arena",
+            entry_point="gem_eval.cli.arena:arena",
+            help="Play a tournament of policies in a game for several, and rate them",
+        ),
+        gem.CommandSpec(
             name="floors",
             entry_point="gem_eval.cli.floors:floors",
             help="Measure random play and the expert on environments",

@@ -123,6 +123,28 @@ class Settings(_Data):
         return groups
 
 
+class TournamentSettings(_Data):
+    """Settings that a tournament depends on: `policies` play the `game`, a group of one id, from a `seed`.
+
+    Every line-up plays at least so many `games`: all seatings of each of as many seeds as that takes.
+    """
+
+    policies: Refs
+    game: Group
+    games: Count = 100
+    seed: int = Field(default=0, ge=0, lt=seeding.SEEDS)
+    num_envs: Count | None = None
+    """Most games at once; by default as in `Settings`, by the policy that takes most."""
+    budget: Budget = Budget()
+
+    @field_validator("policies")
+    @classmethod
+    def _check_number(cls, policies: tuple[ComponentRef, ...]) -> tuple[ComponentRef, ...]:
+        if len(policies) < 2:
+            raise ValueError("a tournament needs two or more; one may be named twice, to play against itself")
+        return policies
+
+
 def in_words(error: ValidationError, where: str, known: Collection[str]) -> str:
     """The first fault of settings, in a line that begins with `where`; `known` has the names of those that exist."""
     fault = error.errors()[0]

@@ -107,7 +107,7 @@ class Recorder:
         self._append(encode(recorded))
 
     def _recorded(self, trace: Trace) -> Trace:
-        policy = _policy_of(trace.player, self._policy)
+        policy = policy_of(trace.player, self._policy)
         return replace(trace, policy=trace.policy or policy, turns=tuple(map(self._recorded_turn, trace.turns)))
 
     def _recorded_turn(self, turn: Turn) -> Turn:
@@ -212,7 +212,8 @@ def pack_of(id: str) -> PackVersion | None:
     return PackVersion(distribution=pack.distribution, version=pack.version) if pack else None
 
 
-def _policy_of(player: str, policy: ComponentRef | Mapping[str, ComponentRef] | None) -> ComponentRef | None:
+def policy_of(player: str, policy: ComponentRef | Mapping[str, ComponentRef] | None) -> ComponentRef | None:
+    """The policy of a player, of one for all or of player → policy."""
     return policy.get(player) if isinstance(policy, Mapping) and "name" not in policy else policy
 
 

@@ -8,9 +8,10 @@ from typing import Any, NamedTuple
 from msgspec.structs import replace
 
 from gem.episode import Episode, PackVersion, Start
+from gem.episode.codec import same_json
 from gem.packs.component_ref import ComponentRef
 from gem.packs.spec import EnvSpec
-from gem.record.file import pack_of
+from gem.record.file import pack_of, policy_of
 from gem.rollout.running import turn_limit
 
 
@@ -27,7 +28,7 @@ def load_recorded(
     recording: Iterable[Episode],
     specs: Iterable[EnvSpec],
     starts: Collection[Start],
-    policy: ComponentRef,
+    policy: ComponentRef | Mapping[str, ComponentRef],
     max_turns: int | None,
     since: datetime | None = None,
 ) -> RecordedEpisodes:
@@ -37,19 +38,20 @@ def load_recorded(
         recording: what `gem.record.read` yields.
         specs: the envs, with all kwargs and wrappers.
         starts: of the episodes of the run, with ids.
-        policy: the policy of the run.
+        policy: the policy of the run; of a game, player → policy.
         max_turns: the turn limit of the rollout; None for its default.
         since: earlier episodes are ignored, because the weights of the policy have changed.
     """
     found: dict[Start, Episode] = {}
     others = 0
     by_id = {spec.id: spec for spec in specs}
-    wanted = {id: _settings(spec, pack_of(id), policy) for id, spec in by_id.items()}
+    wanted = {id: _settings(spec, pack_of(id)) for id, spec in by_id.items()}
     asked = set(starts)
     for record in recording:
         if (
             (start := record.start) not in asked
-            or _settings(record.spec, record.pack, record.policy) != wanted[record.id]
+            or _settings(record.spec, record.pack) != wanted[record.id]
+            or not all(same_json(trace.policy, policy_of(trace.player, policy)) for trace in record.traces)
             or not _within(record, turn_limit(by_id[record.id], max_turns))
             or (since is not None and (record.started is None or record.started < since))
         ):
@@ -63,10 +65,10 @@ def load_recorded(
     return RecordedEpisodes(found, others)
 
 
-def _settings(spec: EnvSpec | None, pack: PackVersion | None, policy: ComponentRef | None) -> str:
-    """Everything that an episode depends on besides its seed, as JSON, where lists and tuples are equal."""
+def _settings(spec: EnvSpec | None, pack: PackVersion | None) -> str:
+    """Everything of an env that an episode depends on, as JSON, where lists and tuples are equal."""
     env = spec and (spec.entry_point, spec.kwargs, spec.max_turns, spec.wrappers)
-    named: tuple[Any, ...] = (env, pack and (pack.distribution, pack.version), policy)
+    named: tuple[Any, ...] = (env, pack and (pack.distribution, pack.version))
     return json.dumps(named, sort_keys=True, default=_plain)
 
 

@@ -1,7 +1,8 @@
 """A policy for each player of a game."""
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from operator import attrgetter
 
 from gem.episode import Completion
 from gem.errors import Failure, PolicyError
@@ -17,20 +18,30 @@ class PlayerPolicies(Policy):
 
     Args:
         policies: player → policy. The same policy may play for several.
+        name_of: names the policy of a conversation among `policies`, instead of its player, such as one that changes
+            from episode to episode.
     """
 
-    def __init__(self, policies: Mapping[str, Policy]) -> None:
+    def __init__(
+        self, policies: Mapping[str, Policy], name_of: Callable[[Transcript], str] = attrgetter("player")
+    ) -> None:
         self._policies = dict(policies)
+        self._name_of = name_of
         self._pending: dict[Policy, set[int]] = {each: set() for each in policies.values()}
         self.info_methods = tuple(dict.fromkeys(name for each in self._pending for name in each.info_methods))
+
+    def policy_of(self, transcript: Transcript) -> Policy:
+        """The policy that plays a conversation; `PolicyError` if there is none."""
+        name = self._name_of(transcript)
+        if name not in self._policies:
+            known = ", ".join(map(repr, self._policies))
+            raise PolicyError(f"the env asks the player {transcript.player!r}, and there are policies for {known}")
+        return self._policies[name]
 
     def send(self, transcripts: Mapping[int, Transcript]) -> None:
         of_policy: dict[Policy, dict[int, Transcript]] = {}
         for slot, transcript in transcripts.items():
-            if transcript.player not in self._policies:
-                known = ", ".join(map(repr, self._policies))
-                raise PolicyError(f"the env asks the player {transcript.player!r}, and there are policies for {known}")
-            of_policy.setdefault(self._policies[transcript.player], {})[slot] = transcript
+            of_policy.setdefault(self.policy_of(transcript), {})[slot] = transcript
         for policy, asked in of_policy.items():
             self._pending[policy] |= asked.keys()
             policy.send(asked)
