@@ -55,6 +55,7 @@ LONG = {
     "docs/training-runs.md",
     "docs/training.md",
     "docs/hook-reference.md",
+    "docs/judging.md",
     "docs/publishing.md",
     "docs/rewards.md",
     "docs/viewing.md",

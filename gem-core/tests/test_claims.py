@@ -31,6 +31,7 @@ TABLES = {
     "tool": ("gem_tools", "{'shout': 'a:b'}"),
     "wrapper": ("gem_wrappers", "{'shout': 'a:b'}"),
     "policy": ("gem_policies", "{'shout': 'a:b'}"),
+    "reward": ("gem_rewards", "{'shout': 'a:b'}"),
     "algorithm": ("gem_algorithms", "{'shout': 'a:b'}"),
 }
 """Kind of thing → a hook, and an answer to it that offers one thing of that kind, called "shout"."""

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from gem.packs.make import make
     from gem.packs.registry import all_specs, get_spec, register
     from gem.packs.spec import EnvId, EnvSpec
+    from gem.rewards import RewardPipeline, judge, reward, verified
     from gem.rollout.policy import Policy
     from gem.rollout.transcript import Transcript
     from gem.tool import Tool
@@ -37,6 +38,7 @@ _HOME = {
     "gem.llm.models": ("chat_model", "use_models"),
     "gem.packs.hookspecs": ("CommandSpec", "EnvSource", "hookimpl"),
     "gem.episode": ("Completion", "Episode", "Turn"),
+    "gem.rewards": ("RewardPipeline", "judge", "reward", "verified"),
     "gem.rollout.policy": ("Policy",),
     "gem.packs.make": ("make",),
     "gem.packs.registry": ("all_specs", "get_spec", "register"),
@@ -52,9 +54,9 @@ _SUBMODULES = ("errors", "answers", "rollout", "seeding", "tool", "wrappers")
 
 __all__ = [  # pyright: ignore[reportUnsupportedDunderAll]
     "CommandSpec", "Completion", "ContentPart", "Env", "EnvId", "EnvSource", "EnvSpec", "Episode", "Info",
-    "Observation", "Policy", "Step", "Tool", "ToolEnv", "Transcript", "Turn", "TurnEnv", "VectorEnv",
-    "Wrapper", "__version__", "all_specs", "answers", "chat_model", "errors", "get_spec", "hookimpl", "make",
-    "make_vec", "register", "rollout", "seeding", "tool", "use_models", "wrappers",
+    "Observation", "Policy", "RewardPipeline", "Step", "Tool", "ToolEnv", "Transcript", "Turn", "TurnEnv", "VectorEnv",
+    "Wrapper", "__version__", "all_specs", "answers", "chat_model", "errors", "get_spec", "hookimpl", "judge", "make",
+    "make_vec", "register", "reward", "rollout", "seeding", "tool", "use_models", "verified", "wrappers",
 ]  # fmt: skip
 
 

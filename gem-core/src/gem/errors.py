@@ -28,6 +28,7 @@ GemError
 
 Fault
 ├── Unreachable(ConnectionError)   a server that cannot be reached: other episodes will fail as this one did
+├── RewardFailed                   a reward that was not found out, such as by a judge that did not answer
 └── ToolTimeout(TimeoutError)      a tool that did not return in time: not an answer that an agent may learn from
 ```
 
@@ -140,6 +141,13 @@ class Unreachable(Fault, ConnectionError):
     Raise it, with a text that names what cannot be reached, only if that holds for other episodes too. It fails the
     episode, as any fault does. If several in a row fail for this reason, rollouts and sessions raise it, so that an
     evaluation or a training run stops instead of playing all that is left in vain.
+    """
+
+
+class RewardFailed(Fault):
+    """A reward of an episode was not found out: a judge did not answer, or a function raised or did not return.
+
+    That says nothing about the agent, so it is not a 0.
     """
 
 

@@ -11,6 +11,7 @@ from pydantic import ValidationError
 
 from gem.errors import ConfigError
 from gem.packs.component_ref import ComponentRef
+from gem.rewards import RewardPipeline
 from gem.rollout.function_policy import FunctionPolicy, PolicyFunction
 from gem.rollout.policy import Policy
 from gem.vector import BackendName
@@ -29,6 +30,7 @@ def evaluate(
     max_turns: int | None = None,
     wrappers: Any = (),
     env_kwargs: Mapping[str, Any] | None = None,
+    reward: ComponentRef | RewardPipeline | None = None,
     seed: int = 0,
     num_envs: int | None = None,
     backend: BackendName = "sync",
@@ -48,6 +50,7 @@ def evaluate(
         max_turns: cuts episodes off.
         wrappers: around the environments, the last one outermost: names, or `{"name": …}` with settings.
         env_kwargs: arguments of the environments.
+        reward: scores the episodes besides their environments: what `--reward` takes, or a pipeline.
         seed: gives every item its own seed.
         num_envs: most episodes at once; by default 16, and with `openai` its `concurrency`.
         backend: where the environments run.
@@ -77,8 +80,10 @@ def evaluate(
         elif callable(model):
             policy = opened.enter_context(closing(FunctionPolicy(model)))
             model = f"{model.__module__}:{getattr(model, '__qualname__', type(model).__qualname__)}"
+        pipeline = reward if isinstance(reward, RewardPipeline) else None
         settings = make_settings(
             model=model,
+            reward=", ".join(each.name for each in pipeline.rewards) if pipeline else reward,
             groups=groups,
             seed=seed,
             num_envs=num_envs,
@@ -86,7 +91,7 @@ def evaluate(
             floors=floors,
             budget=budget or Budget(),
         )
-        evaluation = Evaluation(settings, None if out is None else Path(out), policy)
+        evaluation = Evaluation(settings, None if out is None else Path(out), policy, pipeline)
         deque(evaluation.play(), maxlen=0)
     return evaluation
 

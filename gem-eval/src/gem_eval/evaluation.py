@@ -16,6 +16,7 @@ from gem.llm.policy import ChatPolicy
 from gem.packs.component_ref import ComponentRef, name_and_settings
 from gem.packs.preflight import check_wrappers
 from gem.record import EPISODES_FILE, Recorder, load_recorded, read
+from gem.rewards import RewardPipeline, make_pipeline, scored
 from gem.rollout.loop import rollout
 from gem.rollout.named_policies import CHECKPOINT, check_policy, make_policy, policy_ref, written_at
 from gem.rollout.policy import Policy
@@ -39,12 +40,19 @@ class Evaluation:
         settings: what is played.
         out: the folder that keeps it; None to keep nothing.
         policy: what plays, instead of the policy that `settings.model` names.
+        reward: what scores the episodes, instead of the pipeline that `settings.reward` names.
 
     Raises:
         GemError: a name does not exist, settings are refused, or the folder holds something else.
     """
 
-    def __init__(self, settings: Settings, out: Path | None = None, policy: Policy | None = None) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        out: Path | None = None,
+        policy: Policy | None = None,
+        reward: RewardPipeline | None = None,
+    ) -> None:
         # A pattern must name the same ids when the evaluation is resumed.
         groups = tuple(group.model_copy(update={"ids": tuple(expand(group.ids))}) for group in settings.groups)
         for group in groups:
@@ -53,6 +61,7 @@ class Evaluation:
             settings = settings.model_copy(update={"model": policy_ref(settings.model)})
             check_policy(settings.model)
         self._policy = policy
+        self._reward = make_pipeline(settings.reward) if settings.reward and reward is None else reward
         self._num_envs = settings.num_envs or num_envs_of(settings.model, policy)
         self.plans = [plan(group, settings.seed) for group in groups]
         """The items and environments of each group."""
@@ -151,7 +160,8 @@ class Evaluation:
         meter, missing = self.meter, [start for start in each.starts if start not in _starts(tallies, start.id)]
         try:
             with self._envs(each, meter.info_methods, len(missing)) as envs:
-                for episode in rollout(meter, envs, missing, max_turns=each.group.max_turns) if envs else ():
+                played = rollout(meter, envs, missing, max_turns=each.group.max_turns) if envs else ()
+                for episode in scored(played, self._reward):
                     yield self._known(each, episode, tallies, recorder)
         except BudgetSpent:
             self.budget_spent = True
@@ -166,13 +176,15 @@ class Evaluation:
                     missing = [start for start in wanted if start not in _starts(floors[floor], start.id)]
                     self._begin(f"{floor} floor", len(wanted), len(wanted) - len(missing))
                     with self._envs(each, (method,), len(missing)) as envs:
-                        for episode in play_floor(floor, envs, missing, each.group.max_turns) if envs else ():
+                        plays = play_floor(floor, envs, missing, each.group.max_turns) if envs else ()
+                        for episode in scored(plays, self._reward):
                             yield self._known(each, episode, floors[floor], recorder)
 
     def _known(self, each: Plan, episode: Episode, tallies: dict[str, Tally], recorder: Recorder | None) -> Episode:
         # In this order, so that Ctrl-C in between leaves nothing that is reported and not in the file.
         if recorder:
-            recorder.write(episode, {"group": each.group.name} if each.group.name else {})
+            group = {"group": each.group.name} if each.group.name else {}
+            recorder.write(episode, {**group, **({"reward": self.settings.reward} if self.settings.reward else {})})
         tallies.setdefault(episode.id, Tally()).add(episode)
         self.phase_done += 1
         return episode
@@ -233,6 +245,7 @@ class Evaluation:
         """The summaries, and what was measured, for `json.dumps`."""
         return {
             "model": self.title,
+            **({"reward": self.settings.reward} if self.settings.reward else {}),
             "seed": self.settings.seed,
             "asked": self.asked,
             "partial": self.played < self.asked,

@@ -119,6 +119,7 @@ def _of_evaluations(folder: Path, new: Settings) -> Iterator[tuple[str, Any, Any
     """What must be equal in that of a folder and a new one. The numbers of episodes, attempts and turns need not."""
     old = stored_settings(folder)
     yield "model", identity(old.model), identity(new.model)
+    yield "reward", old.reward, new.reward
     yield "seed", old.seed, new.seed
     yield "groups", _names(old), _names(new)
     for before, now in zip(old.groups, new.groups, strict=False):

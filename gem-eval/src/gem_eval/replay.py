@@ -22,6 +22,7 @@ from gem.packs.importing import import_object
 from gem.packs.make import make
 from gem.packs.registry import registry
 from gem.packs.spec import EnvId, EnvSpec
+from gem.rewards import unscored
 from gem.rollout.running import RunningEpisode
 from gem_eval.trust import check_episode
 
@@ -95,6 +96,7 @@ def reproduce(record: Episode, *, trust: bool = False) -> Difference | None:
     """
     if not trust:
         check_episode(record)
+    record = unscored(record)
     turn, turns = 0, record.turns
     replay = _replay(record)
     for turn, recorded in enumerate(_recorded_outcomes(record)):
@@ -117,9 +119,13 @@ def reproduce(record: Episode, *, trust: bool = False) -> Difference | None:
 
 
 def rescore(record: Episode, *, trust: bool = False) -> Rescore:
-    """Replay a recorded episode, and grade it by the current rules. For `trust` and errors see `reproduce`."""
+    """Replay a recorded episode, and grade it by the current rules. For `trust` and errors see `reproduce`.
+
+    Scores that rewards gave besides the env are left out of both grades.
+    """
     if not trust:
         check_episode(record)
+    record = unscored(record)
     recorded = _recorded_outcomes(record)
     rewards: list[float] = []
     success = False
@@ -146,6 +152,12 @@ def rescore(record: Episode, *, trust: bool = False) -> Rescore:
         diverged=diverged,
         error=error,
     )
+
+
+def compare(record: Episode, now: Episode) -> Rescore:
+    """The grades of a recorded episode, and of the same with other rewards; its error is that of the latter."""
+    error = now.failure.error if now.failure else None
+    return Rescore((record.success, now.success), (record.total_reward, now.total_reward), None, error)
 
 
 def outdated(record: Episode) -> dict[str, tuple[str, str | None]]:

@@ -106,6 +106,8 @@ class Settings(_Data):
 
     model: ComponentRef
     groups: Annotated[tuple[Group, ...], Field(min_length=1)]
+    reward: ComponentRef | None = None
+    """Scores the episodes besides their envs; see `gem.rewards.make_pipeline`."""
     seed: int = Field(default=0, ge=0, lt=seeding.SEEDS)
     num_envs: Count | None = None
     """Most episodes at once; by default as many as `openai` makes requests, and `NUM_ENVS` with other models."""

@@ -17,7 +17,7 @@ from gem.episode import Episode
 from gem.episode.codec import same_json
 from gem.errors import RecordError
 from gem.packs.component_ref import ComponentRef, name_and_settings
-from gem.packs.importing import is_import_path
+from gem.packs.importing import is_file_path, is_import_path
 from gem.packs.lookup import find_offer
 from gem.packs.registry import get_spec, registry
 from gem.packs.spec import EnvSpec
@@ -45,7 +45,8 @@ def check_settings(settings: Settings, folder: Path, named: Collection[str] = ()
     Args:
         settings: those of the folder.
         folder: for the message.
-        named: settings of the model that the user gave, `"model"` if the model itself was given, and `"--backend"`.
+        named: settings of the model that the user gave, `"model"` if the model itself was given, `"--reward"` and
+            `"--backend"`.
 
     Raises:
         RecordError: something else is named; the message says what.
@@ -53,12 +54,18 @@ def check_settings(settings: Settings, folder: Path, named: Collection[str] = ()
     advice = "give the model and its settings in this command too (--model, --base-url, --model-arg); or, "
     _refuse(str(folder), _of_model(settings.model, named), advice)
     _refuse(str(folder), _of_backend(settings, named), "give the backend in this command too (--backend); or, ")
+    _refuse(str(folder), _of_reward(settings, named), "give the reward in this command too (--reward); or, ")
     _refuse(str(folder), _of_groups(settings.groups))
 
 
 def needs_trust(settings: Settings) -> bool:
     """Tell whether a folder with these settings is resumed only with `--trust`, or with the model in the command."""
-    found = (_of_model(settings.model, ()), _of_backend(settings, ()), _of_groups(settings.groups))
+    found = (
+        _of_model(settings.model, ()),
+        _of_backend(settings, ()),
+        _of_reward(settings, ()),
+        _of_groups(settings.groups),
+    )
     return any(any(each) for each in found)
 
 
@@ -81,6 +88,8 @@ def names_in(configuration: Any) -> list[str]:
                 found[f"the command {reprlib.repr(value)}"] = None
             elif "://" in value:
                 found[f"the address {value!r:.{_LONGEST_NAME}}"] = None
+            elif is_file_path(value):
+                found[f"the code in {reprlib.repr(value)}"] = None
             elif is_import_path(value) and registry().registered(value) is None:
                 found[f"the code at {reprlib.repr(value)}"] = None
 
@@ -144,6 +153,17 @@ def _of_model(model: ComponentRef, named: Collection[str]) -> Iterator[str]:
 def _of_backend(settings: Settings, named: Collection[str]) -> Iterator[str]:
     if settings.backend == "ray" and "--backend" not in named:
         yield "the backend 'ray', which starts programs, or joins those of the machine"
+
+
+def _of_reward(settings: Settings, named: Collection[str]) -> Iterator[str]:
+    if settings.reward is None or "--reward" in named:
+        return
+    name, own = name_and_settings(settings.reward)
+    if find_offer("reward", name) is None:
+        yield f"the reward {name!r:.{_LONGEST_NAME}}, which no installed pack registers"
+    for key, value in own.items():
+        if not _is_number(value):
+            yield f"the setting {reprlib.repr(key)} of the reward {name!r:.{_LONGEST_NAME}}, {reprlib.repr(value)}"
 
 
 def _of_groups(groups: Iterable[Group]) -> Iterator[str]:

@@ -13,6 +13,7 @@ from gem.dataset_env import DatasetEnv
 from gem.episode import Episode
 from gem.errors import ConfigError
 from gem.packs.make import make
+from gem.rewards import RewardPipeline
 from gem.rollout import table_of
 from gem.rollout.named_policies import make_policy
 from gem.rollout.starts import ByWeight, Curriculum, StartSampler
@@ -54,6 +55,7 @@ class Parts(NamedTuple):
     learner: Learner
     rows: Rows
     world: World
+    reward: RewardPipeline | None
 
 
 @contextmanager
@@ -64,6 +66,7 @@ def build(
     teacher: str = "random",
     rows: Rows = NO_ROWS,
     world: World = ALONE,
+    reward: RewardPipeline | None = None,
 ) -> Generator[Parts]:
     """Build the parts of a run; the environments and the sampler are closed at the end.
 
@@ -73,6 +76,7 @@ def build(
         teacher: the policy on whose play the tokenizer of `tiny` is trained.
         rows: what `make_rows` returns.
         world: the processes of the run.
+        reward: what scores its episodes.
 
     Raises:
         ConfigError: settings that name something that does not exist, or that do not fit each other.
@@ -119,7 +123,7 @@ def build(
                 scorer=scorer,
                 world=world,
             )
-            yield Parts(loaded, sampler, make_envs, envs, starts, algorithm, learner, rows, world)
+            yield Parts(loaded, sampler, make_envs, envs, starts, algorithm, learner, rows, world, reward)
 
 
 def load_trained(
@@ -188,11 +192,17 @@ def make_rows(config: TrainConfig) -> Rows:
         return split(*tables, seed=config.seed, most=config.eval.episodes)
 
 
-def make_evaluation(config: TrainConfig, env: EnvConfig, rows: Rows = NO_ROWS, world: World = ALONE) -> Evaluation:
+def make_evaluation(
+    config: TrainConfig,
+    env: EnvConfig,
+    rows: Rows = NO_ROWS,
+    world: World = ALONE,
+    reward: RewardPipeline | None = None,
+) -> Evaluation:
     """An evaluation on `env`, for the model and the policies that it is compared with; for `rows` see `make_rows`."""
     play = config.rollout
     make_envs = env_maker(env, play.backend, world)
-    return Evaluation(env.id, config.seed, config.eval.episodes, make_envs, play.num_envs, rows, world)
+    return Evaluation(env.id, config.seed, config.eval.episodes, make_envs, play.num_envs, rows, world, reward)
 
 
 def make_watch(config: TrainConfig, vocabulary: int, *, has_expert: bool) -> Watch:

@@ -6,6 +6,7 @@ from functools import partial
 
 from gem import seeding
 from gem.episode import Episode
+from gem.rewards import RewardPipeline, scored
 from gem.rollout import Start, rollout
 from gem.rollout.policy import Policy
 from gem.vector import VectorEnv
@@ -43,6 +44,8 @@ class Evaluation:
     """Of data sets: which rows are asked."""
     world: World = ALONE
     """The processes that share the episodes."""
+    reward: RewardPipeline | None = None
+    """What scores the episodes besides their envs."""
 
     def seeds(self) -> Iterator[int]:
         """The seeds of the episodes. None of them is trained on."""
@@ -74,7 +77,7 @@ class Evaluation:
             with self.make_envs(min(self.num_envs, self.episodes), info_methods) as envs:
                 starts.extend(self.rows.evaluate(self.seeds(), envs.shares))
                 progress(0, len(starts))
-                for episode in play(envs, self.world.share(starts)):
+                for episode in scored(play(envs, self.world.share(starts)), self.reward):
                     played.append(episode)
                     progress(min(len(starts), len(played) * self.world.size), len(starts))
             return played

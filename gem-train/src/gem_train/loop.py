@@ -101,6 +101,7 @@ class Reinforcement(Run[list[Result]]):
             dynamic_sampling=play.dynamic_sampling,
             place=parts.rows.train,
             groups=parts.world.share(range(play.episodes // play.group_size)),
+            reward=parts.reward,
         )
         self._rewards = functools.partial(shaped_rewards, longest=play.max_new_tokens, last=play.overlong_tokens)
         self._since_saved: list[tuple[float, float]] = []

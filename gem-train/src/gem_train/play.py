@@ -16,6 +16,7 @@ from typing import Any, Literal
 
 from gem.episode import Episode
 from gem.errors import ConfigError, TrainingStopped
+from gem.rewards import RewardPipeline, scored
 from gem.rollout import Start, rollout
 from gem.rollout.policy import Policy
 from gem.rollout.starts import ByWeight, StartSampler
@@ -62,6 +63,7 @@ class Play:
             dynamic sampling: DAPO, arXiv 2503.14476, section 3.2 (which has no such bound).
         place: adds to a start what it needs besides the seed, such as the row of a data set.
         groups: which of the groups of a step are played here; by default all of them.
+        reward: what scores the episodes before their groups are complete; their slots play on meanwhile.
     """
 
     def __init__(
@@ -80,8 +82,10 @@ class Play:
         dynamic_sampling: int = 0,
         place: Callable[[Start], Start] = lambda start: start,
         groups: Sequence[int] | None = None,
+        reward: RewardPipeline | None = None,
     ) -> None:
         self._policy = policy
+        self._reward = reward
         self._envs = envs
         self._max_lag = max_lag
         self._asynchronous = asynchronous
@@ -245,7 +249,8 @@ class Play:
         """Play until an episode ends; False if none is running."""
         if playing.episodes is None:
             given_up = partial(self._is_given_up, playing) if self._looks else None
-            playing.episodes = rollout(self._policy, self._envs, self._starts(playing), given_up=given_up)
+            played = rollout(self._policy, self._envs, self._starts(playing), given_up=given_up)
+            playing.episodes = scored(played, self._reward)
         episode = next(playing.episodes, None)
         with self._changed:
             if episode is None:

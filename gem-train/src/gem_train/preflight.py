@@ -9,6 +9,7 @@ from gem.errors import ConfigError, MissingExtra
 from gem.packs.component_ref import as_list
 from gem.packs.preflight import check_envs
 from gem.record import recording_at
+from gem.rewards import make_pipeline
 from gem.rollout.named_policies import check_policy, make_policy
 from gem_train.config.sections import RunConfig
 from gem_train.config.training import TrainConfig
@@ -40,6 +41,8 @@ def check(config: TrainConfig, out: Path) -> None:
         for part in each.parts:
             check_envs(part.id, as_list(part.wrappers), **part.env)
     check_engine(config.rollout.engine)
+    if config.reward is not None:
+        make_pipeline(config.reward).close()
     _check_any(config, out)
 
 

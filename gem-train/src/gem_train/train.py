@@ -10,6 +10,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from gem.errors import TrainingStopped
+from gem.rewards import make_pipeline
 from gem.rollout.named_policies import make_policy
 from gem_eval.results import Result
 from gem_eval.results.floors import FLOORS
@@ -67,14 +68,16 @@ def _prepared(
     rows = make_rows(config)
     for note in rows.notes:
         display.note(note)
-    evaluation = make_evaluation(config, config.evaluated, rows, world)
-    if state is None:
-        before, teacher = _measure(config, evaluation, display, world)
-    else:
-        before, teacher = {name: Result.from_json(each) for name, each in state["before"].items()}, state["teacher"]
     with ExitStack() as stack:
+        reward = stack.enter_context(closing(make_pipeline(config.reward))) if config.reward is not None else None
+        evaluation = make_evaluation(config, config.evaluated, rows, world, reward)
+        if state is None:
+            before, teacher = _measure(config, evaluation, display, world)
+        else:
+            before = {name: Result.from_json(each) for name, each in state["before"].items()}
+            teacher = state["teacher"]
         with folder.memory("load the model"):
-            made = build(config, folder.newest_checkpoint(), teacher=teacher, rows=rows, world=world)
+            made = build(config, folder.newest_checkpoint(), teacher=teacher, rows=rows, world=world, reward=reward)
             parts = stack.enter_context(made)
         display.warn(rewriting_warning(parts.sampler.chat))
         vocabulary = int(parts.loaded.model.config.vocab_size)
@@ -97,7 +100,8 @@ def _measure(config: TrainConfig, evaluation: Evaluation, display: Display, worl
     """Evaluate random play and the expert, and choose which of them to imitate."""
     floors = own = _floors(evaluation, "", display)
     if config.evaluated != config.trained and config.warmup.steps and config.warmup.policy == AUTO:
-        own = _floors(make_evaluation(config, config.trained, world=world), " in training", display)
+        trained = make_evaluation(config, config.trained, world=world, reward=evaluation.reward)
+        own = _floors(trained, " in training", display)
     return floors, choose_teacher(config.warmup.policy, own.get("random"), own.get("expert"))
 
 

@@ -38,6 +38,7 @@ def offers(pack: Pack) -> list[Offer]:
             for at in filter(None, (source.resolve, source.names))
         ),
         *(Offer(f"the tool {name!r}", at, "a tool") for name, at in pack.tools.items()),
+        *(Offer(f"the reward {name!r}", at, "a reward") for name, at in pack.rewards.items()),
         *(Offer(f"the {kind} {name!r}", at, "callable") for kind, table in tables for name, at in table.items()),
         *(Offer(f"the command {each.name!r}", each.entry_point, "a click command") for each in pack.commands),
     ]
@@ -70,9 +71,16 @@ def _is_tool(found: object) -> bool:
     return isinstance(found, Tool | list | tuple) or callable(found)
 
 
+def _is_reward(found: object) -> bool:
+    from gem.rewards import Reward, RewardPipeline  # with pydantic, too
+
+    return isinstance(found, Reward | RewardPipeline | list | tuple) or callable(found)
+
+
 _FITTING: Mapping[str, Callable[[Any], bool]] = {
     "callable": callable,
     "a tool": _is_tool,
+    "a reward": _is_reward,
     "a click command": lambda found: isinstance(found, click.Command),
 }
 """What is found at an entry point → whether it fits."""

@@ -9,6 +9,7 @@ import click
 from gem import seeding
 from gem.errors import ConfigError, SpecError
 from gem.packs.component_ref import ComponentRef, as_list, name_and_settings
+from gem.packs.importing import is_file_path
 
 
 class Seed(click.ParamType[int]):
@@ -43,6 +44,11 @@ tool_arguments = click.option(
     metavar="KEY=VALUE",
     help="An argument of ToolEnv, such as format=hermes or max_calls=5.",
 )
+reward = click.option(
+    "--reward",
+    metavar="FILE.py:NAME",
+    help="Score the episodes with a reward too: of a file, a module or a pack; JSON where it has settings.",
+)
 arguments = click.option(
     "--arg",
     "arguments",
@@ -71,6 +77,16 @@ def parse_wrappers(wrappers: str, tools: str, tool_arguments: Sequence[str]) -> 
     if tools.strip():
         settings["tools"] = components("--tools", tools)
     return [{"name": "tool_env", **settings}, *layers] if settings else layers
+
+
+def reward_ref(text: str | None) -> ComponentRef | None:
+    """The reference that `--reward` gives."""
+    if not text:
+        return None
+    named = [text] if is_file_path(text) else components("--reward", text)
+    if len(named) != 1:
+        raise ConfigError(f"--reward takes one reward or pipeline, not {text!r}: put several into a gem.RewardPipeline")
+    return named[0]
 
 
 def components(option: str, text: str) -> list[ComponentRef]:

@@ -81,7 +81,8 @@ class Pack:
     """An installed distribution with entry points in `gem.packs`.
 
     From its metadata: `distribution`, `version`, `module` (the plugin) and `namespaces`. From the plugin, once loaded:
-    `envs`, `sources`, `commands`, and by name `tools`, `wrappers`, `policies`, `algorithms` and `diagnostics`. `state`
+    `envs`, `sources`, `commands`, and by name `tools`, `wrappers`, `policies`, `rewards`, `algorithms` and
+    `diagnostics`. `state`
     and `traceback` are those of loading it.
     """
 
@@ -102,6 +103,7 @@ class Pack:
     tools: Mapping[str, str] = field(default_factory=dict[str, str])
     wrappers: Mapping[str, str] = field(default_factory=dict[str, str])
     policies: Mapping[str, str] = field(default_factory=dict[str, str])
+    rewards: Mapping[str, str] = field(default_factory=dict[str, str])
     algorithms: Mapping[str, str] = field(default_factory=dict[str, str])
     commands: Sequence[CommandSpec] = ()
     diagnostics: Mapping[str, str] = field(default_factory=dict[str, str])
@@ -112,7 +114,7 @@ class Pack:
         self.fix = fix or how_to_install(self.distribution, "--upgrade")
         self.traceback = "".join(traceback.format_exception(error)) if error is not None else None
         self.envs, self.sources, self.commands = (), (), ()
-        self.tools, self.wrappers, self.policies, self.algorithms = {}, {}, {}, {}
+        self.tools, self.wrappers, self.policies, self.rewards, self.algorithms = {}, {}, {}, {}, {}
         self.diagnostics = {}
 
 
@@ -250,6 +252,7 @@ def _ask_hooks(pack: Pack, module: ModuleType) -> None:
     pack.tools = _table(hooks.gem_tools)
     pack.wrappers = _table(hooks.gem_wrappers)
     pack.policies = _table(hooks.gem_policies)
+    pack.rewards = _table(hooks.gem_rewards)
     pack.algorithms = _table(hooks.gem_algorithms)
     pack.diagnostics = _table(hooks.gem_diagnostics)
     offered = {spec.id: spec.namespace for spec in pack.envs} | {each.form: each.namespace for each in pack.sources}

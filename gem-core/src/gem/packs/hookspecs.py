@@ -97,6 +97,14 @@ def gem_policies() -> Mapping[str, str]:  # pyright: ignore[reportReturnType]
 
 
 @hookspec
+def gem_rewards() -> Mapping[str, str]:  # pyright: ignore[reportReturnType]
+    """The rewards of this pack: name → 'module:object', a reward, a pipeline, or a callable that makes one of settings.
+
+    They are for `--reward` of `gemx eval` and `gemx train`; see `gem.rewards.make_pipeline`.
+    """
+
+
+@hookspec
 def gem_algorithms() -> Mapping[str, str]:  # pyright: ignore[reportReturnType]
     """The training algorithms of this pack: name → 'module:Class', derived from gem-train's `Algorithm`."""
 

@@ -1,10 +1,13 @@
 """Importing objects by path (`"module.path:name"`), and checking arguments by name."""
 
 import functools
+import hashlib
 import importlib
+import importlib.util
 import inspect
 import os
 import re
+import sys
 import threading
 import traceback
 from collections.abc import Callable, Collection, Mapping
@@ -80,6 +83,39 @@ def import_path(kind: str, name: str) -> Any:
         if error.name and f"{name.partition(':')[0]}.".startswith(f"{error.name}."):
             raise UnknownId(f"the module {error.name!r} of the {kind} {name!r} does not exist") from error
         raise
+
+
+def is_file_path(name: str) -> bool:
+    """Whether a name has the form `"folder/file.py:name"`."""
+    return name.strip().rpartition(":")[0].endswith(".py")
+
+
+def import_file(kind: str, name: str) -> Any:
+    """The object at `"folder/file.py:name"`, whose code runs; the same module for the same file.
+
+    `UnknownId` if the file does not exist, `PackError` if it cannot be imported.
+    """
+    path, _, attribute = name.strip().rpartition(":")
+    file = Path(path).expanduser().resolve()
+    if not file.is_file():
+        raise UnknownId(f"the file {path!r} of the {kind} {name!r} does not exist")
+    module = f"gem_file_{hashlib.sha256(str(file).encode()).hexdigest()[:12]}"
+    with LOCK:
+        if module not in sys.modules:
+            found = importlib.util.spec_from_file_location(module, file)
+            if found is None or found.loader is None:  # of no file.py
+                raise PackError(f"{path} cannot be imported")
+            sys.modules[module] = made = importlib.util.module_from_spec(found)
+            try:
+                found.loader.exec_module(made)
+            except BaseException as error:
+                del sys.modules[module]
+                if isinstance(error, GemError | KeyboardInterrupt):
+                    raise
+                raise PackError(f"{path} cannot be imported: {_message(error)}") from error
+    if not hasattr(sys.modules[module], attribute):
+        raise PackError(f"{path} has no {attribute!r}.{did_you_mean(attribute, dir(sys.modules[module]))}")
+    return getattr(sys.modules[module], attribute)
 
 
 class Parameters(NamedTuple):

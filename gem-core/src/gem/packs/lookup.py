@@ -1,4 +1,4 @@
-"""Wrappers, policies, algorithms and tools by registered name, or by `"module.path:name"`."""
+"""Wrappers, policies, rewards, algorithms and tools by registered name, or by `"module.path:name"`."""
 
 import inspect
 from typing import TYPE_CHECKING, Any
@@ -36,6 +36,8 @@ def find_named(kind: Kind, name: str) -> Any:
     article = "an" if kind == "algorithm" else "a"
     if kind == "policy":
         hints += " A model behind a chat API is openai:NAME."
+    if kind == "reward":
+        hints += " One of your own is folder/file.py:NAME."
     for owner in missing_owners("tools", packs) if kind == "tool" else ():
         hints += f" Tools such as python and search are in {owner}: {how_to_install(owner)}."
     listed = f" Known: {', '.join(sorted(known))}." if known else ""

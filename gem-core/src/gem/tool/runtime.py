@@ -8,7 +8,7 @@ from collections.abc import Callable, Coroutine, Mapping
 from concurrent.futures import Future
 from contextlib import suppress
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 from gem.checks import check_int
 from gem.errors import ToolError, ToolTimeout
@@ -31,6 +31,8 @@ PAUSE = 0.1
 LONGEST_PAUSE = 10.0
 GRACE = 5.0
 """Seconds that `close` waits for calls and states to end."""
+
+T = TypeVar("T")
 
 
 class ToolRuntime:
@@ -82,6 +84,10 @@ class ToolRuntime:
         """`call`, from a coroutine in any event loop. Cancelling it cancels the call."""
         outcome = await asyncio.wrap_future(self._loop.submit(self._call(tool, arguments, session)))
         return outcome.get()
+
+    def submit(self, work: Coroutine[Any, Any, T]) -> "Future[T]":
+        """Start a coroutine in the event loop of the runtime; see `EventLoop.submit`."""
+        return self._loop.submit(work)
 
     def session(self) -> ToolSession:
         """A session for a new episode."""

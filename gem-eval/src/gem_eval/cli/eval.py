@@ -15,6 +15,8 @@ from gem.cli.options import (
     pairs_of,
     parse_arguments,
     parse_wrappers,
+    reward,
+    reward_ref,
     tool_arguments,
     tools,
     wrappers,
@@ -38,7 +40,7 @@ from gem_eval.trust import check_settings, names_in, needs_trust
 BUDGET = ("max_tokens", "max_cost", "max_minutes", "prices")
 POSITIVE = click.FloatRange(min=0, min_open=True)
 OF_MODEL = ("model", "base_url", "model_arguments")
-RESUMABLE = {*BUDGET, *OF_MODEL, "num_envs", "backend", "no_floors", "as_json", "resume", "trust"}
+RESUMABLE = {*BUDGET, *OF_MODEL, "reward", "num_envs", "backend", "no_floors", "as_json", "resume", "trust"}
 """Options that may be given beside --resume."""
 
 
@@ -59,6 +61,7 @@ RESUMABLE = {*BUDGET, *OF_MODEL, "num_envs", "backend", "no_floors", "as_json", 
     metavar="KEY=VALUE",
     help="A setting of the model, such as temperature=0.7.",
 )
+@reward
 @click.option("--suite", metavar="FILE[:NAME]", help="Play the groups of a TOML file, or some of them, instead of ID.")
 @click.option(
     "--episodes",
@@ -174,6 +177,7 @@ def _settings(ctx: click.Context, given: dict[str, Any]) -> Settings:
     return make_settings(
         model=_parse_model(given["model"], given["base_url"], given["model_arguments"]),
         groups=_groups(ctx, given),
+        reward=reward_ref(given["reward"]),
         seed=given["seed"],
         num_envs=given["num_envs"],
         backend=given["backend"] or "sync",
@@ -198,6 +202,9 @@ def _resumed(ctx: click.Context, given: dict[str, Any]) -> Settings:
         named = set(changed)
     kept |= {name: given[name] for name in ("num_envs", "backend") if given[name] is not None}
     named |= {"--backend"} if given["backend"] else set()
+    if given["reward"]:
+        kept["reward"] = reward_ref(given["reward"])
+        named.add("--reward")
     kept["floors"] = kept["floors"] and not given["no_floors"]
     kept["budget"] |= _budget(given)
     settings = make_settings(**kept)

@@ -11,6 +11,7 @@ from gem.cli.output import echo
 from gem.episode import Episode
 from gem.errors import RecordError
 from gem.record import read, torn_bytes
+from gem.rewards import has_ended
 from gem_eval.replay import outdated
 
 MOST_LISTED = 10
@@ -30,12 +31,14 @@ class Replayed:
         """Episodes that failed when they were recorded, which cannot be compared."""
         self._outdated: Counter[tuple[str, str, str | None]] = Counter()
 
-    def of(self, records: Iterable[tuple[int, Episode]]) -> Iterator[tuple[int, Episode]]:
-        """The numbered episodes that did not fail."""
+    def of(
+        self, records: Iterable[tuple[int, Episode]], *, failed_rewards: bool = False
+    ) -> Iterator[tuple[int, Episode]]:
+        """The numbered episodes that did not fail, or, with `failed_rewards`, of which only a reward failed."""
         for number, record in records:
             self.episodes += 1
             self._outdated.update((name, *versions) for name, versions in outdated(record).items())
-            if record.failure:
+            if record.failure and not (failed_rewards and has_ended(record)):
                 self.failed += 1
             else:
                 yield number, record

@@ -18,7 +18,7 @@ from gem_eval.results.intervals import mean_interval, pass_at_k, pass_hat_k, rat
 
 Interval = tuple[float, float]
 """The low and the high end of a 95% interval."""
-Culprit = Literal["env", "tool", "policy", "unreachable"]
+Culprit = Literal["env", "tool", "policy", "reward", "unreachable"]
 """The side that made an episode fail."""
 ALL = "all"
 """The id of the result of several ids."""
@@ -234,6 +234,8 @@ def _culprit(episode: Episode, failure: Failure) -> Culprit:
         return "unreachable"
     if failure.error.startswith("ToolTimeout:"):
         return "tool"
+    if failure.error.startswith("RewardFailed:"):
+        return "reward"
     # Without a trace it failed at its reset, before any policy was asked.
     return "env" if episode.failed_on is not None or not episode.traces else "policy"
 

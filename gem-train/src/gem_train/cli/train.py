@@ -4,12 +4,14 @@ from typing import Any
 
 import click
 
+from gem.cli.options import reward, reward_ref
 from gem_train.cli.run import MODEL, Asked, RunCommand, carry_out, run_options, sources
 
 
 @click.command(cls=RunCommand)
 @click.argument("id", required=False)
 @click.option("--algorithm", help="reinforce, rebn, grpo, ppo, a name that a pack offers, or module:Class.")
+@reward
 @MODEL
 @click.option("--seed", type=int, help="Of everything random.")
 @click.option("--steps", type=int, help="Batches to play and learn from.")
@@ -31,6 +33,8 @@ def train(asked: Asked, **given: Any) -> None:
 
     if "id" not in given and asked.file is None:
         raise click.UsageError("Missing argument 'ID'.")
+    if "reward" in given:
+        given["reward"] = reward_ref(given["reward"])
     config = load_config(sources(asked, given))
     name = f"{config.id}-{config.algorithm}-seed{config.seed}"
     carry_out(config, name, check, "gem_train.train:train", asked)

@@ -36,6 +36,7 @@ class TrainConfig(RunConfig):
 
     id: str = Field(description="the environment")
     algorithm: str = Field(default="rebn", description="its name or 'module:Class'; its settings are the table credit")
+    reward: str | dict[str, Any] | None = Field(default=None, description="scores episodes besides the environment")
     mix: list[MixConfig] = Field(default_factory=list[MixConfig], description="several environments by weight")
     curriculum: CurriculumConfig = CurriculumConfig()
     rollout: RolloutConfig = RolloutConfig()  # pyright: ignore[reportIncompatibleVariableOverride] - it is frozen
