@@ -51,6 +51,7 @@ ALSO = {
         "gem.rollout.policy.InfoPolicy",
         "gem.rollout.function_policy.FunctionPolicy",
         "gem.rollout.named_policies.make_policy",
+        "gem.rollout.seat.Seat",
         "gem.episode.TokenTexts",
     ),
     "gem_eval.results": (

@@ -398,3 +398,50 @@ class Parrot(Good):
 class Loser(Good):
     def expert_action(self):
         return "\\boxed{z}"
+
+
+class Duel(Good):
+    """The good env as a game of two players who act in turn; each row below spoils it."""
+
+    players = ("left", "right")
+
+    def reset(self, *, seed=None, options=None):
+        observation, info = super().reset(seed=seed, options=options)
+        return observation, {**info, "player": "left"}
+
+    def step(self, action):
+        actor = self.players[self.turn % 2]
+        step = super().step(action)
+        given = {"rewards": {actor: step.reward}}
+        given |= {"won": [actor] * step.info["success"]} if step.done else {"player": self.players[self.turn % 2]}
+        return step._replace(info={**step.info, **self._spoilt(given)})
+
+    def _spoilt(self, given):
+        return given
+
+
+class StrangerActs(Duel):
+    def _spoilt(self, given):
+        return given | {"player": "middle"}
+
+
+class StrangerEarns(Duel):
+    def _spoilt(self, given):
+        return given | {"rewards": {"middle": sum(given["rewards"].values())}}
+
+
+class LostReward(Duel):
+    def _spoilt(self, given):
+        return given | {"rewards": {player: {"game": reward + 0.5} for player, reward in given["rewards"].items()}}
+
+
+class NobodyWon(Duel):
+    def _spoilt(self, given):
+        return {name: value for name, value in given.items() if name != "won"}
+
+
+class Undeclared(Duel):
+    players = ()
+
+    def step(self, action):
+        return TurnEnv.step(self, action)

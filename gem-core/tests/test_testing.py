@@ -28,6 +28,13 @@ PLANTED: dict[str, list[tuple[str, str]]] = {
         ("NoSuccess", "no success"),
         ("NumberSuccess", "holds success="),
     ],
+    "players": [
+        ("StrangerActs", "info['player'] is 'middle'"),
+        ("StrangerEarns", "'middle' earns a reward"),
+        ("LostReward", "the rewards of the players sum to"),
+        ("NobodyWon", "no `won`"),
+        ("Undeclared", "info['player'] is 'left', and env.players are ()"),
+    ],
     "reset_needed": [("StartsItself", "is executed")],
     "episode_over": [("NeverOver", "is executed")],
     "resets": [("Lingering", "a part of an episode"), ("Deaf", "a reset alone")],
@@ -92,13 +99,13 @@ def subject(env: str, processes: SpawnedProcesses, **kwargs: int) -> Subject:
     return Subject(registry().find(id).spec, None, processes, **kwargs)
 
 
-@pytest.mark.parametrize("env", ["Good", "Parts"])
+@pytest.mark.parametrize("env", ["Good", "Parts", "Duel"])
 def test_an_env_that_keeps_the_contract_fails_no_check(env: str, processes: SpawnedProcesses) -> None:
     outcomes = list(run_checks(subject(env, processes)))
 
     assert [outcome for outcome in outcomes if outcome.state == "failed"] == []
     skipped = {outcome.check for outcome in outcomes if outcome.state == "skipped"}
-    assert skipped == ({"imports"} if env == "Good" else {"imports", "expert"})
+    assert skipped == ({"imports", "expert"} if env == "Parts" else {"imports"})
 
 
 @pytest.mark.parametrize(("env", "check", "message"), ROWS, ids=[env for env, _, _ in ROWS])

@@ -96,11 +96,11 @@ def test_each_check_of_an_env_that_fails_is_a_line_with_what_happened_and_how_to
     failed = lines.index(next(line for line in lines if line.startswith("  FAIL")))
 
     assert done.exit_code == 1
-    assert lines[0] == "FAIL  planted_envs:NanReward  15 of 17 checks passed"
+    assert lines[0] == "FAIL  planted_envs:NanReward  16 of 18 checks passed"
     assert [line.split()[1] for line in lines if line[:6] in ("  pass", "  FAIL", "  skip")] == list(CHECKS)
     assert "gives the reward nan" in lines[failed + 1]
     assert "A reward is a finite number" in lines[failed + 2]
-    assert lines[-1] == "1 environment: 15 passed, 1 failed, 1 skipped"
+    assert lines[-1] == "1 environment: 16 passed, 1 failed, 1 skipped"
 
 
 @pytest.mark.usefixtures("core_only")

@@ -345,3 +345,9 @@ def check_step(env: Env, over: bool | None, action: object) -> None:
         raise EpisodeOver(f"{type(env).__name__}: the episode has ended; call reset()")
     if not isinstance(action, str):
         raise TypeError(f"an action is the text of the agent's whole reply, not {action!r}")
+
+
+def cut_off_info(env: Env, info: Info) -> Info:
+    """The info of a step that a limit makes the last: nobody has succeeded."""
+    won: Info = {"won": []} if env.players else {}
+    return {**info, "success": False, **won}

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from gem.checks import check_int
-from gem.core import Env, Info, Observation, Step, check_step
+from gem.core import Env, Info, Observation, Step, check_step, cut_off_info
 from gem.errors import ConfigError, did_you_mean
 
 FORMAT_ERROR_REWARD = -0.1
@@ -83,7 +83,7 @@ class TurnEnv(Env):
             self._over = True
         elif self.last_turn:
             self._over = True
-            return step._replace(truncated=True, info={**step.info, "success": False})
+            return step._replace(truncated=True, info=cut_off_info(self, step.info))
         return step
 
     def _check_options(self, options: Mapping[str, Any]) -> None:

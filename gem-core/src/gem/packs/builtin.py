@@ -26,6 +26,7 @@ def gem_wrappers() -> dict[str, str]:
         "concat_chat": "gem.wrappers.chat:ConcatChat",
         "concat_chat_on_reset": "gem.wrappers.chat:ConcatChatOnReset",
         "episode_tracking": "gem.wrappers.tracking:EpisodeTracking",
+        "seat": "gem.rollout.seat:Seat",
         "time_limit": "gem.wrappers.limits:TimeLimit",
         "tool_env": "gem.wrappers.tool_env:ToolEnv",
         "turn_limit": "gem.wrappers.limits:TurnLimit",

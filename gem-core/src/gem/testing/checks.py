@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from gem.errors import ContractViolation, GemError, MissingExtra
-from gem.testing import imports, leaks, lifecycle, randomness, replies, returns, snapshots
+from gem.testing import imports, leaks, lifecycle, players, randomness, replies, returns, snapshots
 from gem.testing.subject import Inapplicable, Subject
 
 ContractCheck = Callable[[Subject], None]
@@ -14,6 +14,7 @@ ContractCheck = Callable[[Subject], None]
 _CHECKS: tuple[ContractCheck, ...] = (
     returns.check_types,
     returns.check_endings,
+    players.check_players,
     lifecycle.check_reset_needed,
     lifecycle.check_episode_over,
     lifecycle.check_resets,

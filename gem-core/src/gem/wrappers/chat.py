@@ -6,7 +6,7 @@ from typing import Any, Protocol, runtime_checkable
 from gem.core import ChatMessage, Env, Info, Observation, Step, Wrapper
 from gem.tool.content import map_texts
 from gem.tool.escaping import escape_turn_marks
-from gem.wrappers.concat import ConcatWithAction, check_length, line, text_of
+from gem.wrappers.concat import ConcatWithAction, check_length, check_one_player, line, text_of
 
 
 @runtime_checkable
@@ -43,6 +43,9 @@ class ConcatChat(Wrapper):
     Args:
         tokenizer: an object with `apply_chat_template`, or a function from messages to the prompt; by default ChatML.
         max_history_length: the most turns in the prompt, besides the first observation; None for all.
+
+    Raises:
+        ConfigError: the env has several players.
     """
 
     _unsaved = Wrapper._unsaved | {"tokenizer"}
@@ -51,6 +54,7 @@ class ConcatChat(Wrapper):
         self, env: Env, tokenizer: ChatTemplate | None = None, *, max_history_length: int | None = None
     ) -> None:
         super().__init__(env)
+        check_one_player(self, env)
         self.tokenizer = tokenizer
         self.max_history_length = check_length(max_history_length)
         self._messages: list[ChatMessage] = []

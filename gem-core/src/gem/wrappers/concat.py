@@ -18,11 +18,12 @@ class Concat(Wrapper):
         max_history_length: the most turns in the text, besides the first observation; None for all.
 
     Raises:
-        ConfigError: at `reset` or `step`, if an observation is not text.
+        ConfigError: the env has several players; at `reset` or `step`, an observation is not text.
     """
 
     def __init__(self, env: Env, *, max_history_length: int | None = None) -> None:
         super().__init__(env)
+        check_one_player(self, env)
         self.max_history_length = check_length(max_history_length)
         self._text = ""
         self._first_length = 0
@@ -63,6 +64,15 @@ class ConcatWithAction(Concat):
 
     def _turn(self, action: str, observation: str) -> str:
         return line(action) + line(observation)
+
+
+def check_one_player(wrapper: Wrapper, env: Env) -> None:
+    """Refuse an env with several players: what one of them reads would be in the observations of another."""
+    if env.players:
+        raise ConfigError(
+            f"{type(wrapper).__name__} would show a player what other players read: put the wrapper `seat` between, "
+            'such as {"name": "seat", "player": "' + env.players[0] + '"}'
+        )
 
 
 def line(text: str) -> str:

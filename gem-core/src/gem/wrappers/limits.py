@@ -6,7 +6,7 @@ from time import monotonic
 from typing import Any
 
 from gem.checks import check_int, finite
-from gem.core import Env, Info, Observation, Step, Wrapper, check_step
+from gem.core import Env, Info, Observation, Step, Wrapper, check_step, cut_off_info
 from gem.errors import ConfigError
 
 
@@ -32,7 +32,7 @@ class Limit(Wrapper):
         if step.done or not reached:
             return step
         self._cut_off = True
-        return step._replace(truncated=True, info={**step.info, "success": False})
+        return step._replace(truncated=True, info=cut_off_info(self, step.info))
 
 
 class TurnLimit(Limit):

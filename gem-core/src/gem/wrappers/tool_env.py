@@ -22,6 +22,7 @@ from gem.tool.runtime import ToolRuntime, shared_runtime
 from gem.tool.session import ToolSession
 from gem.tool.tool import Tool, tools_of
 from gem.work.threads import Outcome
+from gem.wrappers.concat import check_one_player
 
 Tools = ComponentRef | Tool | Sequence[ComponentRef | Tool]
 """Tools, or names of tools that packs offer: several in a list, or one; names also in a string with commas."""
@@ -109,8 +110,9 @@ class ToolEnv(Wrapper):
         runtime: what carries out the calls; by default the one that the process shares.
 
     Raises:
-        ConfigError: a setting is out of range, two tools have the same name, there is no tool, the format has one call
-            in a reply, or another `ToolEnv` around the same env has another format or not `parallel`.
+        ConfigError: the env has several players, a setting is out of range, two tools have the same name, there is no
+            tool, the format has one call in a reply, or another `ToolEnv` around the same env has another format or not
+            `parallel`.
         UnknownId, SpecError: a tool, or a setting of one, does not exist.
     """
 
@@ -132,6 +134,7 @@ class ToolEnv(Wrapper):
         runtime: ToolRuntime | None = None,
     ) -> None:
         super().__init__(env)
+        check_one_player(self, env)
         below = list(tool_envs(env))
         innermost = not below
         self.tools = _by_name(tools, tools_of(env.unwrapped) if innermost else [])
