@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from gem_eval.replay import Difference, Rescore, outdated, reproduce, rescore
     from gem_eval.results import Result
     from gem_eval.settings import Budget, Group, Settings
-    from gem_eval.suite import read_suite
+    from gem_eval.suite import read_models, read_suite
 
 _HOME = {
     "evaluating": ("evaluate",),
@@ -31,7 +31,7 @@ _HOME = {
     "replay": ("Difference", "Rescore", "outdated", "reproduce", "rescore"),
     "results": ("Result",),
     "settings": ("Budget", "Group", "Settings"),
-    "suite": ("read_suite",),
+    "suite": ("read_models", "read_suite"),
 }
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
 
@@ -45,6 +45,7 @@ __all__ = [  # pyright: ignore[reportUnsupportedDunderAll]
     "Settings",
     "evaluate",
     "outdated",
+    "read_models",
     "read_settings",
     "read_suite",
     "reproduce",

@@ -36,6 +36,8 @@ def evaluate(
     backend: BackendName = "sync",
     floors: bool = True,
     budget: Budget | None = None,
+    models: Mapping[str, ComponentRef] | None = None,
+    cache: str | os.PathLike[str] | None = None,
     out: str | os.PathLike[str] | None = None,
 ) -> Evaluation:
     """Measure a model on environments; what `gemx eval` does.
@@ -56,6 +58,9 @@ def evaluate(
         backend: where the environments run.
         floors: whether to play random and the expert on the same items.
         budget: ends the evaluation when it is spent.
+        models: those that play roles in environments and rewards, such as `{"judge": "openai:NAME"}`, with `prices` of
+            their own if they have others; then the floors are not played.
+        cache: a folder that keeps the answers of these models.
         out: a folder to keep it in; what that holds already is not played again.
 
     Returns:
@@ -90,6 +95,8 @@ def evaluate(
             backend=backend,
             floors=floors,
             budget=budget or Budget(),
+            models=models or {},
+            cache=None if cache is None else os.fspath(cache),
         )
         evaluation = Evaluation(settings, None if out is None else Path(out), policy, pipeline)
         deque(evaluation.play(), maxlen=0)

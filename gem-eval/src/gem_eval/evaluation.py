@@ -12,25 +12,25 @@ from gem.checks import check_int
 from gem.episode import Episode, Start
 from gem.errors import Failure
 from gem.llm.client import CONCURRENCY
+from gem.llm.models import Models
 from gem.llm.policy import ChatPolicy
 from gem.packs.component_ref import ComponentRef, name_and_settings
 from gem.packs.preflight import check_wrappers
 from gem.record import EPISODES_FILE, Recorder, load_recorded, read
 from gem.rewards import RewardPipeline, make_pipeline, scored
+from gem.roles import Asked
 from gem.rollout.loop import rollout
 from gem.rollout.named_policies import CHECKPOINT, check_policy, make_policy, policy_ref, written_at
 from gem.rollout.policy import Policy
 from gem.vector import VectorEnv, make_vec
 from gem_eval import folder as folders
+from gem_eval import roles
 from gem_eval.meter import BudgetSpent, Meter, cost
 from gem_eval.plan import Plan, expand, plan
 from gem_eval.results import Result, Tally
 from gem_eval.results.floors import FLOORS, play_floor
 from gem_eval.results.result import ALL
 from gem_eval.settings import NUM_ENVS, Settings
-
-OPENAI = "openai"
-"""The policy that asks a chat API."""
 
 
 class Evaluation:
@@ -63,8 +63,9 @@ class Evaluation:
         self._policy = policy
         self._reward = make_pipeline(settings.reward) if settings.reward and reward is None else reward
         self._num_envs = settings.num_envs or num_envs_of(settings.model, policy)
-        self.plans = [plan(group, settings.seed) for group in groups]
-        """The items and environments of each group."""
+        with roles.with_models(settings, self._num_envs):  # environments look for theirs when they are made
+            self.plans = [plan(group, settings.seed) for group in groups]
+            """The items and environments of each group."""
         self.settings = settings.model_copy(update={"groups": groups})
         self.out = out
         self._recorded_as = folders.identity(self.settings.model)
@@ -76,6 +77,7 @@ class Evaluation:
         """The phase that is being played, its number of episodes, and the number of these that are known."""
         self.meter: Meter | None = None
         """Counts tokens, cost and time of this call; None before it plays."""
+        self._models: Models | None = None
         self.budget_spent = False
         """True if the budget has ended it."""
         self.others = 0
@@ -126,7 +128,8 @@ class Evaluation:
     def play(self) -> Iterator[Episode]:
         """Play what is missing, the floors last; yields each episode when it has ended.
 
-        When the budget is spent, it ends. An exception ends it, too; what was played is kept.
+        When the budget is spent, it ends. The floors are not played where models play roles, which would be asked for
+        them too. An exception ends it, too; what was played is kept.
 
         Raises:
             GemError: see `gem.rollout.rollout` and `gem.make_vec`.
@@ -135,15 +138,18 @@ class Evaluation:
         self.budget_spent = False
         try:
             with ExitStack() as opened:
+                self._models = opened.enter_context(roles.with_models(self.settings, self._num_envs))
                 if self.played < self.asked:
                     policy = self._policy or opened.enter_context(closing(self._make_policy()))
-                    self.meter = Meter(policy, self.settings.budget)
+                    prices = roles.prices_of(self.settings)
+                    self.meter = Meter(policy, self.settings.budget, lambda: self.roles, prices)
                     recorder = self._recorder(opened, EPISODES_FILE, self._recorded_as)
                     self._begin("playing", self.asked, self.played)
                     for each, tallies in zip(self.plans, self.tallies, strict=True):
                         if not self.budget_spent:
                             yield from self._play(each, tallies, recorder)
-                if self.settings.floors and name_and_settings(self.settings.model)[0] not in FLOORS:
+                own = name_and_settings(self.settings.model)[0] not in FLOORS
+                if self.settings.floors and own and not self.settings.models:
                     yield from self._play_floors()
         finally:
             if self.out is not None:
@@ -153,7 +159,7 @@ class Evaluation:
         self.phase, self.phase_size, self.phase_done = phase, size, done
 
     def _make_policy(self) -> Policy:
-        return make_policy(with_concurrency(self.settings.model, self._num_envs))
+        return make_policy(roles.with_concurrency(self.settings.model, self._num_envs))
 
     def _play(self, each: Plan, tallies: dict[str, Tally], recorder: Recorder | None) -> Iterator[Episode]:
         assert self.meter is not None
@@ -243,6 +249,7 @@ class Evaluation:
 
     def as_json(self) -> dict[str, Any]:
         """The summaries, and what was measured, for `json.dumps`."""
+        of_roles = {role: roles.as_json(asked, self.role_cost(role)) for role, asked in self.roles.items()}
         return {
             "model": self.title,
             **({"reward": self.settings.reward} if self.settings.reward else {}),
@@ -251,8 +258,18 @@ class Evaluation:
             "partial": self.played < self.asked,
             "budget_spent": self.budget_spent,
             **self.total().as_json(),
+            **({"roles": of_roles} if of_roles else {}),
             "ids": [each.as_json() for each in self.summaries()],
         }
+
+    @property
+    def roles(self) -> Mapping[str, Asked]:
+        """What each role has been asked for in this call."""
+        return self._models.asked if self._models else {}
+
+    def role_cost(self, role: str) -> float | None:
+        """Cost of what a role was asked for in this call, if prices are known."""
+        return self.meter.role_cost(role, self.roles[role]) if self.meter else None
 
     @property
     def title(self) -> str:
@@ -270,18 +287,12 @@ def title_of(policy: ComponentRef) -> str:
     return f"{name}({', '.join(f'{key}={value!r}' for key, value in settings.items())})" if settings else name
 
 
-def with_concurrency(policy: ComponentRef, num_envs: int) -> ComponentRef:
-    """The policy; if it asks a chat API, with as many requests at once as there are episodes."""
-    name, settings = name_and_settings(policy)
-    return {"name": name, "concurrency": num_envs, **settings} if name == OPENAI else policy
-
-
 def num_envs_of(model: ComponentRef, policy: Policy | None = None) -> int:
     """The default number of episodes at once: enough for every request that may be made at once."""
     if isinstance(policy, ChatPolicy):
         return policy.client.http.at_once
     name, settings = name_and_settings(model)
-    return check_int("concurrency", settings.get("concurrency", CONCURRENCY), 1) if name == OPENAI else NUM_ENVS
+    return check_int("concurrency", settings.get("concurrency", CONCURRENCY), 1) if name == roles.OPENAI else NUM_ENVS
 
 
 def _starts(tallies: Mapping[str, Tally], id: str | None) -> Collection[Start]:

@@ -29,7 +29,7 @@ Model = TypeVar("Model", bound=BaseModel)
 
 OPERATIONAL = frozenset(
     {
-        *("base_url", "concurrency", "key_variable", "retries", "timeout"),
+        *("base_url", "concurrency", "key_variable", "retries", "timeout", "prices"),
         *("device", "rows", "max_num_seqs", "kv_cache_gib", "gpu_memory_utilization", "at_once"),
     }
 )
@@ -120,6 +120,7 @@ def _of_evaluations(folder: Path, new: Settings) -> Iterator[tuple[str, Any, Any
     old = stored_settings(folder)
     yield "model", identity(old.model), identity(new.model)
     yield "reward", old.reward, new.reward
+    yield "models of roles", _identities(old.models), _identities(new.models)
     yield "seed", old.seed, new.seed
     yield "groups", _names(old), _names(new)
     for before, now in zip(old.groups, new.groups, strict=False):
@@ -140,6 +141,10 @@ def _of_groups(before: Group, now: Group) -> Iterator[tuple[str, Any, Any]]:
     yield f"ids{of}", before.ids, now.ids
     yield f"wrappers{of}", before.layers, now.layers
     yield f"arguments{of}", before.kwargs, now.kwargs
+
+
+def _identities(models: Mapping[str, ComponentRef]) -> dict[str, ComponentRef]:
+    return {role: identity(model) for role, model in models.items()}
 
 
 def _names(settings: Settings) -> str:

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from gem.episode import Completion, Start, Usage
 from gem.errors import Failure
 from gem.llm.policy import ChatPolicy
+from gem.roles import Asked
 from gem.rollout.players import PlayerPolicies
 from gem.rollout.policy import InfoPolicy, Policy
 from gem.rollout.transcript import Transcript
@@ -43,6 +44,10 @@ def cost(usage: Usage, prices: Prices) -> float:
 class Meter(Policy):
     """A policy that counts what another one uses, and asks it nothing more when the budget is spent.
 
+    What models use that play roles in envs and rewards counts too; each reply is taken to bring as much of it as those
+    before. Envs and rewards ask them, also when an episode begins, and cannot be held back: what is in progress there
+    when the budget is spent may exceed it.
+
     A request waits as long as those in progress may use the budget up. Episodes that have begun come first, in the
     order in which they did, and none begins that would not fit if it used as much as those that have ended. While no
     cost is known, one request is in progress, and after failures a few. When none fits any more, or the time is over,
@@ -52,13 +57,20 @@ class Meter(Policy):
     estimated where the server reports none, or less than is possible.
     """
 
-    def __init__(self, policy: Policy, budget: Budget) -> None:
+    def __init__(
+        self,
+        policy: Policy,
+        budget: Budget,
+        roles: Callable[[], Mapping[str, Asked]] = dict,
+        role_prices: Mapping[str, Prices] | None = None,
+    ) -> None:
         self.info_methods = policy.info_methods
         self._policy, self._budget = policy, budget
+        self._roles, self._role_prices = roles, role_prices or {}
         self._limits = _limits(budget)
         self._until = time.monotonic() + budget.max_minutes * 60 if budget.max_minutes else None
         self.spent = Usage()
-        """Tokens and seconds of every reply so far, those of unfinished episodes included."""
+        """Tokens and seconds of every reply of the policy so far, those of unfinished episodes included."""
         self.estimated = 0
         """Number of replies with an estimated number of tokens."""
         self._free: set[int] = set()
@@ -73,6 +85,8 @@ class Meter(Policy):
         """Slot → where its episode started, which several players may share."""
         self._begun: dict[Start | None, Usage] = {}
         """Episode that has begun and not ended, in order → what it has used."""
+        self._acting: set[int] = set()
+        """Slots whose reply is with their env, which may ask models that play roles."""
         self._last: dict[int, Usage] = {}
         """Slot → what its last reply used."""
         self._replies, self._failed = 0, 0
@@ -81,8 +95,22 @@ class Meter(Policy):
 
     @property
     def cost(self) -> float | None:
-        """Cost so far, if prices are known."""
-        return cost(self.spent, self._budget.prices) if self._budget.prices else None
+        """Cost so far, that of roles included, if prices are known."""
+        if not self._budget.prices:
+            return None
+        of_roles = (self.role_cost(role, asked) or 0.0 for role, asked in self._roles().items())
+        return cost(self.spent, self._budget.prices) + sum(of_roles)
+
+    def role_cost(self, role: str, asked: Asked) -> float | None:
+        """Cost of what a role was asked for, if prices are known."""
+        prices = self._role_prices.get(role, self._budget.prices)
+        return cost(asked.usage, prices) if prices else None
+
+    @property
+    def tokens(self) -> int:
+        """Tokens so far, read and written, those of roles included."""
+        usages = [self.spent, *(asked.usage for asked in self._roles().values())]
+        return sum(usage.prompt + usage.completion for usage in usages)
 
     @property
     def repeated(self) -> int:
@@ -100,6 +128,7 @@ class Meter(Policy):
             self._policy.send(free)
         costly = {slot: each for slot, each in transcripts.items() if slot not in free}
         self._start |= {slot: transcript.start for slot, transcript in costly.items()}
+        self._acting.difference_update(transcripts)
         self._waiting |= costly
         self._ask(self._fitting())
 
@@ -108,7 +137,7 @@ class Meter(Policy):
         return isinstance(policy.policy_of(transcript) if isinstance(policy, PlayerPolicies) else policy, InfoPolicy)
 
     def recv(self, min_results: int = 1, timeout: float | None = None) -> Mapping[int, Completion | Failure]:
-        if self._is_late:
+        if self._is_late or (self._free and any(self._of_roles(limit) >= 1 for limit in self._limits)):
             raise BudgetSpent
         self._ask(self._fitting())
         if self._waiting and not self._asked and not self._free and timeout != 0:  # no env is at work either
@@ -120,6 +149,7 @@ class Meter(Policy):
         now = time.perf_counter()
         free = {slot: ready.pop(slot) for slot in self._free & ready.keys()}
         self._free -= free.keys()
+        self._acting.update(ready)
         answered = sum(isinstance(reply, Completion) for reply in ready.values())
         self._replies, self._failed = self._replies + answered, self._failed + len(ready) - answered
         counted = {slot: self._counted(slot, reply, now - self._asked.pop(slot, now)) for slot, reply in ready.items()}
@@ -143,11 +173,19 @@ class Meter(Policy):
             return list(self._waiting)
         if not self._replies:
             return list(self._waiting)[: max(0, min(1 + self._failed, _UNKNOWN) - len(self._asked))]
-        share = max(self._limits, key=lambda limit: limit(self.spent))
-        spent, pending = share(self.spent), len(self._asked) + len(self._waiting)
+        limit = max(self._limits, key=lambda limit: limit(self.spent, None) + self._of_roles(limit))
+        own, beside = limit(self.spent, None), self._of_roles(limit)
+        scale = (own + beside) / own if own else 1.0
+
+        def share(usage: Usage) -> float:
+            """What replies that used so much have taken of the budget, with what roles used beside them."""
+            return limit(usage, None) * scale
+
+        spent, pending = own + beside, len(self._asked) + len(self._waiting)
         reply = spent / self._replies
         careful = reply * (1 + _DOUBT / self._replies)
         whole = max(reply, share(self._of_ended) / self._ended) if self._ended else _EPISODE * reply
+        spent += len(self._acting) * beside / self._replies  # what is known only when the step has ended
 
         # Far from the limit: no next reply takes more than its slot's last, which is among what is spent, or `careful`.
         if 2 * spent + pending * careful + (len(self._begun) + len(self._waiting)) * whole <= 1:
@@ -178,6 +216,9 @@ class Meter(Policy):
             left -= max(0.0, after)
         return fitting
 
+    def _of_roles(self, limit: "Limit") -> float:
+        return sum(limit(asked.usage, self._role_prices.get(role)) for role, asked in self._roles().items())
+
     def _counted(self, slot: int, reply: Completion | Failure, seconds: float) -> Completion | Failure:
         if not isinstance(reply, Completion):
             return reply
@@ -200,6 +241,7 @@ class Meter(Policy):
 
     def forget(self, slot: int) -> None:
         self._free.discard(slot)
+        self._acting.discard(slot)
         for kept in (self._waiting, self._asked, self._read, self._last):
             kept.pop(slot, None)
         start = self._start.pop(slot, None)
@@ -213,14 +255,17 @@ class Meter(Policy):
         self._policy.close()
 
 
-def _limits(budget: Budget) -> list[Callable[[Usage], float]]:
-    """For each limit, a function that says which share of it a usage is."""
-    limits: list[Callable[[Usage], float]] = []
+Limit = Callable[[Usage, Prices | None], float]
+"""The share of a limit that a usage is, at prices of its own, or at those of the budget."""
+
+
+def _limits(budget: Budget) -> list[Limit]:
+    limits: list[Limit] = []
     tokens, most, prices = budget.max_tokens, budget.max_cost, budget.prices
     if tokens:
-        limits.append(lambda usage: (usage.prompt + usage.completion) / tokens)
+        limits.append(lambda usage, _: (usage.prompt + usage.completion) / tokens)
     if most and prices:
-        limits.append(lambda usage: cost(usage, prices) / most)
+        limits.append(lambda usage, own: cost(usage, own or prices) / most)
     return limits
 
 

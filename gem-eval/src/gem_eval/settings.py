@@ -115,6 +115,25 @@ class Settings(_Data):
     floors: bool = True
     """Measure random play and the expert on the same items."""
     budget: Budget = Budget()
+    models: Mapping[str, ComponentRef] = {}
+    """Role → the model that plays it in environments and rewards, with `prices` of its own if it has others."""
+    cache: str | None = None
+    """A folder that keeps the answers of these models."""
+
+    @field_validator("models")
+    @classmethod
+    def _check_models(cls, models: Mapping[str, ComponentRef]) -> Mapping[str, ComponentRef]:
+        for role, model in models.items():
+            if not role.isidentifier():
+                raise ValueError(f"a role is a word, such as judge or user, not {role!r}")
+            Budget(prices=name_and_settings(_refs(model)[0])[1].get("prices"))
+        return models
+
+    @model_validator(mode="after")
+    def _check_cache(self) -> Self:
+        if self.cache is not None and not self.models:
+            raise ValueError("cache keeps the answers of models that play roles, and no role is set")
+        return self
 
     @field_validator("groups")
     @classmethod

@@ -3,16 +3,35 @@
 import os
 import tomllib
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from pydantic import ValidationError
 
 from gem.errors import ConfigError, did_you_mean
+from gem.packs.component_ref import ComponentRef
 from gem_eval.settings import Group, in_words
+
+MODELS = "models"
+"""The table of a suite that is no group: models by role."""
+
+
+def read_models(path: str | os.PathLike[str]) -> dict[str, ComponentRef]:
+    """The models that play roles in a suite: its tables `[models.ROLE]`, each with a `name` and settings.
+
+    Raises:
+        ConfigError: it is not a suite, or these are not models.
+        OSError: it cannot be read.
+    """
+    models: Any = _tables(path).get(MODELS, {})
+    if not isinstance(models, dict):
+        raise ConfigError(
+            f"{path}: {MODELS!r} has a table for each role, such as [models.judge] with name = 'openai:…'"
+        )
+    return cast("dict[str, ComponentRef]", models)
 
 
 def read_suite(path: str | os.PathLike[str], names: str = "") -> tuple[Group, ...]:
-    """The groups of a suite: its tables, each with the fields of a `Group`.
+    """The groups of a suite: its tables, each with the fields of a `Group`, but that of `read_models`.
 
     Args:
         path: the TOML file.
@@ -22,14 +41,19 @@ def read_suite(path: str | os.PathLike[str], names: str = "") -> tuple[Group, ..
         ConfigError: it is not a suite, or does not have such a group.
         OSError: it cannot be read.
     """
-    try:
-        tables = tomllib.loads(Path(path).read_text("utf-8"))
-    except ValueError as error:
-        raise ConfigError(f"{path} is not TOML: {error}") from error
+    tables = _tables(path)
+    tables.pop(MODELS, None)
     wanted = [name.strip() for name in names.split(",") if name.strip()] or list(tables)
     if not wanted:
         raise ConfigError(f"{path} is empty; a suite has a table per group, such as [easy] with ids = ['game:*-easy']")
     return tuple(_group(path, tables, name) for name in wanted)
+
+
+def _tables(path: str | os.PathLike[str]) -> dict[str, Any]:
+    try:
+        return tomllib.loads(Path(path).read_text("utf-8"))
+    except ValueError as error:
+        raise ConfigError(f"{path} is not TOML: {error}") from error
 
 
 def _group(path: str | os.PathLike[str], tables: dict[str, Any], name: str) -> Group:

@@ -22,11 +22,12 @@ from gem.rollout.policy import Policy
 from gem.rollout.transcript import Transcript
 from gem.vector import make_vec
 from gem_eval import folder as folders
-from gem_eval.evaluation import num_envs_of, title_of, with_concurrency
+from gem_eval.evaluation import num_envs_of, title_of
 from gem_eval.meter import BudgetSpent, Meter
 from gem_eval.plan import MOST_PLANNED, expand, plan
 from gem_eval.results import item_of
 from gem_eval.results.standings import Game, Standings, returns_of, standings
+from gem_eval.roles import with_concurrency
 from gem_eval.settings import TournamentSettings
 
 MOST_PERMUTED = 3

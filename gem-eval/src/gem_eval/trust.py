@@ -45,14 +45,17 @@ def check_settings(settings: Settings, folder: Path, named: Collection[str] = ()
     Args:
         settings: those of the folder.
         folder: for the message.
-        named: settings of the model that the user gave, `"model"` if the model itself was given, `"--reward"` and
-            `"--backend"`.
+        named: settings of the model that the user gave, `"model"` if the model itself was given, `"--reward"`,
+            `"--backend"` and `"--cache"`, and `"--role"` if every role was.
 
     Raises:
         RecordError: something else is named; the message says what.
     """
     advice = "give the model and its settings in this command too (--model, --base-url, --model-arg); or, "
     _refuse(str(folder), _of_model(settings.model, named), advice)
+    _refuse(
+        str(folder), _of_roles(settings, named), "give the models of roles in this command too (--role, --cache); or, "
+    )
     _refuse(str(folder), _of_backend(settings, named), "give the backend in this command too (--backend); or, ")
     _refuse(str(folder), _of_reward(settings, named), "give the reward in this command too (--reward); or, ")
     _refuse(str(folder), _of_groups(settings.groups))
@@ -62,6 +65,7 @@ def needs_trust(settings: Settings) -> bool:
     """Tell whether a folder with these settings is resumed only with `--trust`, or with the model in the command."""
     found = (
         _of_model(settings.model, ()),
+        _of_roles(settings, ()),
         _of_backend(settings, ()),
         _of_reward(settings, ()),
         _of_groups(settings.groups),
@@ -148,6 +152,15 @@ def _of_model(model: ComponentRef, named: Collection[str]) -> Iterator[str]:
     for key, value in own.items():
         if key not in named and not _is_number(value) and not ((name, key) in _PLAIN_TEXTS and isinstance(value, str)):
             yield f"the setting {reprlib.repr(key)} of the model {name!r:.{_LONGEST_NAME}}, {value!r:.{_LONGEST_NAME}}"
+
+
+def _of_roles(settings: Settings, named: Collection[str]) -> Iterator[str]:
+    for model in settings.models.values() if "--role" not in named else ():
+        name, own = name_and_settings(model)
+        own.pop("prices", None)  # numbers, as settings have been checked
+        yield from _of_model({"name": name, **own}, ())
+    if settings.cache is not None and "--cache" not in named:
+        yield f"the folder {settings.cache!r:.{_LONGEST_NAME}}, where answers would be kept"
 
 
 def _of_backend(settings: Settings, named: Collection[str]) -> Iterator[str]:

@@ -2,11 +2,14 @@
 
 import asyncio
 import json
+import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import Any, NamedTuple, Self, cast
+from typing import Any, Self, cast
+
+from msgspec.structs import replace
 
 from gem import roles
 from gem.checks import check_int
@@ -21,12 +24,14 @@ from gem.llm.structured import Structure
 from gem.packs.component_ref import ComponentRef, name_and_settings
 from gem.roles import Asked, RoleModel, Roles, RoleSettings
 from gem.rollout.function_policy import FunctionPolicy
-from gem.rollout.named_policies import LOCAL_MODELS, make_policy, policy_ref
+from gem.rollout.named_policies import LOCAL_MODELS, check_policy, make_policy, policy_ref
 from gem.rollout.policy import Policy
 from gem.work.loops import shared_loop
 
 MOST_REPLIES = 3
 """Replies of a model for one answer with a schema: the first, and those after it did not fit."""
+_CHARACTERS = 4
+"""Characters of a token, where the server does not count."""
 _UNTOLD = frozenset({"concurrency", "timeout", "retries", "key_variable"})
 """Settings of a model that do not change what it says."""
 
@@ -42,23 +47,17 @@ class Answer:
     value: Any
     """What the schema asks for, checked; None without a schema."""
     usage: Usage
-    """Tokens and seconds of all replies that it took; nothing if it is from the cache."""
+    """Tokens and seconds of all replies that it took; nothing if it is from the cache. Estimated if nobody counts."""
     message: Mapping[str, Any]
     """The assistant's message, with `tool_calls` if the model called tools."""
     cached: bool = False
     """Whether it is from the cache."""
 
 
-class _Part(NamedTuple):
-    """What makes a model that is built."""
-
-    asker: Asker
-    cache: ReplyCache | None
-    identity: Any
-
-
 class ChatModel:
     """A chat model that envs and rewards ask; `gem.chat_model` finds one.
+
+    One on this machine is loaded when it is first asked.
 
     Calls may come from any thread and any event loop, as many at once as there are. A pickled one finds its model again
     where it is unpickled, as in a snapshot of an env.
@@ -68,7 +67,12 @@ class ChatModel:
         self.name = name
         """The role, or the model where it plays none."""
         self._model, self._of = model, of
-        self._part = _Part(_asker(name, model), ReplyCache(Path(cache)) if cache else None, _identity(model))
+        self._cache = ReplyCache(Path(cache)) if cache else None
+        self._identity = _identity(model)
+        self._lock = threading.Lock()
+        self._asker: Asker | None = None
+        if not _is_local(model):  # which takes memory, and is loaded with the first question
+            self._opened()
 
     async def ask(
         self,
@@ -99,6 +103,7 @@ class ChatModel:
             raise ConfigError("a model is asked with messages, of which the last is not its own")
         check_int("sample", sample, 0)
         structure = None if schema is None else Structure(schema)
+        self._opened()
         work = self._answer(cast("list[Mapping[str, Any]]", asked), structure, tools, sample)
         # Connections belong to one event loop.
         return await (work if shared_loop.is_current else asyncio.wrap_future(shared_loop.submit(work)))
@@ -112,11 +117,15 @@ class ChatModel:
         sample: int = 0,
     ) -> Answer:
         """Ask for an answer, and wait for it; see `ask`. For code that is not async, such as the step of an env."""
+        self._opened()  # here, and not in the loop, where others wait
         return shared_loop.call(self.ask(messages, schema=schema, tools=tools, sample=sample))
 
     def close(self) -> None:
         """Close the connections, or unload the model. `Models` closes those of its roles."""
-        shared_loop.call(self._part.asker.close())
+        with self._lock:
+            asker, self._asker = self._asker, None
+        if asker is not None:
+            shared_loop.call(asker.close())
 
     def __enter__(self) -> Self:
         return self
@@ -127,6 +136,12 @@ class ChatModel:
     def __reduce__(self) -> Any:
         return chat_model, (self.name if self._of is not None else self._model,)
 
+    def _opened(self) -> Asker:
+        with self._lock:
+            if self._asker is None:
+                self._asker = _asker_of(self._model)
+            return self._asker
+
     async def _answer(
         self,
         messages: Sequence[Mapping[str, Any]],
@@ -134,10 +149,10 @@ class ChatModel:
         tools: Sequence[Mapping[str, Any]],
         sample: int,
     ) -> Answer:
-        cache = self._part.cache
+        cache = self._cache
         key = ""
         if cache is not None:
-            key = cache.key(self._part.identity, messages, structure and structure.schema, list(tools), sample)
+            key = cache.key(self._identity, messages, structure and structure.schema, list(tools), sample)
             if (found := _from_cache(cache, key, structure)) is not None:
                 self._count(Asked(cached=1))
                 return found
@@ -162,13 +177,15 @@ class ChatModel:
         self, messages: Sequence[Mapping[str, Any]], structure: Structure | None, tools: Sequence[Mapping[str, Any]]
     ) -> Reply:
         try:
-            reply = await self._part.asker.ask(messages, structure, tools)
+            reply = await self._opened().ask(messages, structure, tools)
         except AccessRefused as error:
             self._count(Asked(failed=1))
             raise Unreachable(f"the model {self.name!r} cannot be asked: {error}") from error
         except Fault:
             self._count(Asked(failed=1))
             raise
+        if not reply.usage.prompt + reply.usage.completion:  # the server does not count
+            reply = reply._replace(usage=_estimated(reply, messages))
         self._count(Asked(reply.usage, replies=1))
         return reply
 
@@ -217,6 +234,8 @@ def use_models(models: Mapping[str, RoleModel], *, cache: str | PathLike[str] | 
     for role, model in models.items():
         if not role.isidentifier():
             raise ConfigError(f"a role is a word, such as judge or user, not {role!r}")
+        if not callable(model):
+            check_policy(model)
         named[role] = model if callable(model) else policy_ref(model)
     kept = str(Path(cache).absolute()) if cache else before.settings.cache if before else None
     used = Roles(RoleSettings(named, kept))
@@ -249,7 +268,7 @@ def _of_role(used: Roles, role: str) -> ChatModel:
     with used.lock:
         if role not in used.built:
             model = used.settings.models[role]
-            if used.in_worker and not callable(model) and name_and_settings(model)[0] in LOCAL_MODELS:
+            if used.in_worker and _is_local(model):
                 raise ConfigError(
                     f"the role {role!r} has the model {_title(model)}, which runs in one process, and not in each "
                     'worker: use backend="thread", or serve it (`vllm serve`) and name it openai:NAME'
@@ -258,7 +277,18 @@ def _of_role(used: Roles, role: str) -> ChatModel:
         return used.built[role]
 
 
-def _asker(name: str, model: RoleModel) -> Asker:
+def _is_local(model: RoleModel) -> bool:
+    return not callable(model) and name_and_settings(policy_ref(model))[0] in LOCAL_MODELS
+
+
+def _estimated(reply: Reply, messages: Sequence[Mapping[str, Any]]) -> Usage:
+    """The usage by the lengths of texts, so that a server that does not count ends a budget too."""
+    read = sum(len(str(message.get("content") or "")) for message in messages)
+    written = len(json.dumps(reply.message.get("tool_calls") or reply.text))
+    return replace(reply.usage, prompt=-(-read // _CHARACTERS), completion=-(-written // _CHARACTERS))
+
+
+def _asker_of(model: RoleModel) -> Asker:
     policy: Policy = FunctionPolicy(model) if callable(model) else make_policy(model)
     return ApiAsker(policy) if isinstance(policy, ChatPolicy) else PolicyAsker(policy)
 

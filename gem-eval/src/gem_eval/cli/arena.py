@@ -17,7 +17,7 @@ from gem.errors import ConfigError
 from gem.packs.component_ref import ComponentRef, name_and_settings
 from gem.rollout.named_policies import LOCAL_MODELS, policy_ref
 from gem_eval.cli.report import print_failures
-from gem_eval.evaluation import OPENAI
+from gem_eval.roles import OPENAI
 from gem_eval.settings import Budget, TournamentSettings, in_words
 from gem_eval.suite import make_group
 from gem_eval.tournament import Tournament

@@ -28,8 +28,9 @@ from gem.packs.component_ref import ComponentRef, as_list, name_and_settings
 from gem.rollout.named_policies import LOCAL_MODELS, policy_ref
 from gem.rollout.running import MOST_TURNS
 from gem.vector import BackendName
-from gem_eval import Evaluation, Group, Settings, read_suite
+from gem_eval import Evaluation, Group, Settings, read_models, read_suite
 from gem_eval.cli.report import print_failures, print_report, with_progress
+from gem_eval.cli.role_options import parse_roles, prices_of, with_role_options
 from gem_eval.evaluating import make_settings
 from gem_eval.folder import stored_settings
 from gem_eval.plan import EPISODES, MOST_ROWS
@@ -40,7 +41,8 @@ from gem_eval.trust import check_settings, names_in, needs_trust
 BUDGET = ("max_tokens", "max_cost", "max_minutes", "prices")
 POSITIVE = click.FloatRange(min=0, min_open=True)
 OF_MODEL = ("model", "base_url", "model_arguments")
-RESUMABLE = {*BUDGET, *OF_MODEL, "reward", "num_envs", "backend", "no_floors", "as_json", "resume", "trust"}
+OF_ROLES = ("roles", "role_arguments", "cache")
+RESUMABLE = {*BUDGET, *OF_MODEL, *OF_ROLES, "reward", "num_envs", "backend", "no_floors", "as_json", "resume", "trust"}
 """Options that may be given beside --resume."""
 
 
@@ -62,6 +64,7 @@ RESUMABLE = {*BUDGET, *OF_MODEL, "reward", "num_envs", "backend", "no_floors", "
     help="A setting of the model, such as temperature=0.7.",
 )
 @reward
+@with_role_options
 @click.option("--suite", metavar="FILE[:NAME]", help="Play the groups of a TOML file, or some of them, instead of ID.")
 @click.option(
     "--episodes",
@@ -85,7 +88,8 @@ RESUMABLE = {*BUDGET, *OF_MODEL, "reward", "num_envs", "backend", "no_floors", "
 @click.option(
     "--backend",
     type=click.Choice(get_args(BackendName)),
-    help="Where the environments run: here, or in threads, processes or Ray actors.  [default: sync]",
+    help="Where the environments run: here, or in threads, processes or Ray actors.  [default: sync; with --role "
+    "thread, so that environments do not wait for each other's model]",
 )
 @click.option("--max-tokens", type=click.IntRange(min=1), help="End before more tokens are used, read and written.")
 @click.option("--max-cost", type=POSITIVE, help="End before more is spent, in the unit of --prices.")
@@ -170,19 +174,24 @@ def _given(ctx: click.Context) -> set[str]:
 
 
 def _option(name: str) -> str:
-    return "ID" if name == "ids" else "--" + name.replace("arguments", "arg").replace("_", "-")
+    return {"ids": "ID", "roles": "--role"}.get(name, "--" + name.replace("arguments", "arg").replace("_", "-"))
 
 
 def _settings(ctx: click.Context, given: dict[str, Any]) -> Settings:
+    groups = _groups(ctx, given)
+    of_suite = read_models(_suite_of(given)[0]) if given["suite"] else {}
+    models = parse_roles(of_suite, given["roles"], given["role_arguments"], given["base_url"])
     return make_settings(
         model=_parse_model(given["model"], given["base_url"], given["model_arguments"]),
-        groups=_groups(ctx, given),
+        groups=groups,
         reward=reward_ref(given["reward"]),
         seed=given["seed"],
         num_envs=given["num_envs"],
-        backend=given["backend"] or "sync",
+        backend=given["backend"] or ("thread" if models else "sync"),
         floors=not given["no_floors"],
         budget=_budget(given),
+        models=models,
+        cache=given["cache"],
     )
 
 
@@ -205,6 +214,11 @@ def _resumed(ctx: click.Context, given: dict[str, Any]) -> Settings:
     if given["reward"]:
         kept["reward"] = reward_ref(given["reward"])
         named.add("--reward")
+    kept["models"] = parse_roles(kept["models"], given["roles"], given["role_arguments"], given["base_url"])
+    named |= {"--role"} if {each.partition("=")[0] for each in given["roles"]} >= kept["models"].keys() else set()
+    if given["cache"]:
+        kept["cache"] = given["cache"]
+        named.add("--cache")
     kept["floors"] = kept["floors"] and not given["no_floors"]
     kept["budget"] |= _budget(given)
     settings = make_settings(**kept)
@@ -216,10 +230,7 @@ def _resumed(ctx: click.Context, given: dict[str, Any]) -> Settings:
 def _budget(given: dict[str, Any]) -> dict[str, Any]:
     budget = {name: given[name] for name in BUDGET if given[name] is not None}
     if "prices" in budget:
-        try:
-            budget["prices"] = [float(each) for each in budget["prices"].split(",")]
-        except ValueError:
-            raise ConfigError(f"--prices takes IN,OUT[,CACHED], such as 0.25,2, not {budget['prices']!r}") from None
+        budget["prices"] = prices_of("--prices", budget["prices"])
     return budget
 
 
@@ -238,11 +249,17 @@ def _groups(ctx: click.Context, given: dict[str, Any]) -> Sequence[Group]:
     for name in ("ids", "wrappers", "tools", "tool_arguments", "arguments"):
         if given[name]:
             raise ConfigError(f"a group of --suite has {name} of its own: leave out {_option(name)}")
-    path, _, names = given["suite"].partition(":") if not Path(given["suite"]).is_file() else (given["suite"], "", "")
-    groups = read_suite(Path(path), names)
-    if used := names_in([each.model_dump() for each in groups]):
+    path, names = _suite_of(given)
+    groups = read_suite(path, names)
+    if used := names_in([*(each.model_dump() for each in groups), read_models(path)]):
         echo(f"{path} names {', '.join(used)}.", fg="yellow", err=True)
     return [make_group("", {**each.model_dump(), **own}) for each in groups] if own else groups
+
+
+def _suite_of(given: dict[str, Any]) -> tuple[Path, str]:
+    """The file of --suite, and the names of the groups to take."""
+    path, _, names = given["suite"].partition(":") if not Path(given["suite"]).is_file() else (given["suite"], "", "")
+    return Path(path), names
 
 
 def _parse_model(model: str, base_url: str | None, settings: Sequence[str]) -> ComponentRef:

@@ -69,8 +69,8 @@ class SoFar(ProgressColumn):
         if sound := self._evaluation.played - failed:
             parts.append(f"success {self._evaluation.won / sound:.0%}")
         meter = self._evaluation.meter
-        if meter is not None and (tokens := meter.spent.prompt + meter.spent.completion):
-            parts.append(f"{short(tokens)} tokens")
+        if meter is not None and meter.tokens:
+            parts.append(f"{short(meter.tokens)} tokens")
         if meter is not None and meter.cost is not None:
             parts.append(f"cost {meter.cost:.2f}")
         if meter is not None and meter.repeated:
@@ -108,6 +108,13 @@ def print_report(evaluation: Evaluation) -> None:
         grid.add_row("episodes", f"{total.episodes:,}{attempts}, {seed}")
     if total.items:
         _add_results(grid, total, evaluation.items)
+    for role, asked in evaluation.roles.items():
+        price = evaluation.role_cost(role)
+        cost = f"; cost {price:,.4g}" if price is not None else ""
+        cached = f"; {asked.cached:,} answers from the cache" if asked.cached else ""
+        failed = f"; {asked.failed:,} without a usable answer" if asked.failed else ""
+        tokens = f"{asked.usage.prompt:,} tokens read, {asked.usage.completion:,} written"
+        grid.add_row(role, f"{asked.replies:,} replies, {tokens}{cost}{cached}{failed}")
     grid.add_row("failures", f"{total.failures:,}", style="bold red" if total.failures else None)
     if total.cut_off:
         limits = "which had not ended at the limit of turns (--max-turns) or of the model's context"

@@ -1,0 +1,59 @@
+"""Models that play roles in an evaluation: what its settings say of them, and what they are asked for."""
+
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
+
+from gem.llm.models import Models, use_models
+from gem.packs.component_ref import ComponentRef, name_and_settings
+from gem.roles import Asked
+from gem.rollout.named_policies import check_policy, policy_ref
+from gem_eval.settings import Prices, Settings
+
+OPENAI = "openai"
+"""The policy that asks a chat API."""
+
+
+def with_models(settings: Settings, at_once: int) -> AbstractContextManager[Models | None]:
+    """A context in which models play the roles of the settings; those behind a chat API make `at_once` requests.
+
+    Raises:
+        GemError: a model does not exist, or a setting is refused.
+    """
+    if not settings.models:
+        return nullcontext()
+    return use_models({role: _ready(each, at_once) for role, each in settings.models.items()}, cache=settings.cache)
+
+
+def _ready(model: ComponentRef, at_once: int) -> ComponentRef:
+    name, settings = name_and_settings(policy_ref(model))
+    settings.pop("prices", None)
+    ready = with_concurrency({"name": name, **settings}, at_once)
+    check_policy(ready)
+    return ready
+
+
+def with_concurrency(policy: ComponentRef, at_once: int) -> ComponentRef:
+    """The policy; if it asks a chat API, with so many requests at once, unless it says how many."""
+    name, settings = name_and_settings(policy)
+    return {"name": name, "concurrency": at_once, **settings} if name == OPENAI else policy
+
+
+def prices_of(settings: Settings) -> dict[str, Prices]:
+    """Prices of the roles that have others than the model."""
+    given = {role: name_and_settings(each)[1].get("prices") for role, each in settings.models.items()}
+    return {role: tuple(prices) for role, prices in given.items() if prices is not None}
+
+
+def as_json(asked: Asked, price: float | None) -> dict[str, Any]:
+    """What a role was asked for, for the summary of an evaluation."""
+    usage = asked.usage
+    counts = {
+        "replies": asked.replies,
+        "cached": asked.cached,
+        "failed": asked.failed,
+        "prompt_tokens": usage.prompt,
+        "completion_tokens": usage.completion,
+        "requests": usage.requests,
+        "seconds": usage.seconds,
+    }
+    return counts if price is None else {**counts, "cost": price}
