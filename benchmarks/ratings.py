@@ -4,7 +4,8 @@
 
 Players of known strength, 100 points apart, play each other: seeds of two games whose seats are swapped, in turn for
 all pairs. Prints the share of intervals that hold the truth, over all players and repeats, Spearman's correlation
-of ratings and strengths (the mean and the lowest of the repeats), and the same where a draw ends a third of the games.
+of ratings and strengths (the mean and the lowest of the repeats), and the same where some games are draws: of two that
+are equal half of them, and fewer of others.
 """
 
 import argparse

@@ -191,7 +191,28 @@ def test_a_folder_of_an_evaluation_is_shown_with_its_settings_and_its_results(tm
     assert run_of(tmp_path / "evaluated")["results"] == []
 
 
-@pytest.mark.parametrize("kind", ["evaluation", "training"])
+FIELDS = ("rating", "games", "won", "drawn", "lost", "failures")
+
+
+def test_a_tournament_is_shown_with_its_ratings_and_its_games(tmp_path: Path) -> None:
+    out = tmp_path / "games"
+    invoke("arena", "random", "expert", "random", "--env", "two_seats:Stones", "--games", 4, "--out", out)
+    run = run_of(out)
+    assert (run["kind"], run["recorded"], list(run["facts"])) == ("tournament", 12, ["arena.json", "summary.json"])
+    standings = run["standings"]
+    assert (standings["env"], standings["asked"], standings["games"]) == ("two_seats:Stones", 12, 12)
+    best = standings["players"][0]
+    assert (best["name"], best["games"], best["rating_ci"][0] < best["rating"]) == ("expert", 8, True)
+    assert [(pair["first"], pair["second"]) for pair in standings["pairs"]] == [
+        ("random", "expert"),
+        ("random", "random (2)"),
+        ("expert", "random (2)"),
+    ]
+    (out / "summary.json").unlink()  # as after `kill -9`
+    assert (run_of(out)["standings"], run_of(out)["recorded"]) == (None, 12)
+
+
+@pytest.mark.parametrize("kind", ["evaluation", "training", "tournament"])
 def test_a_damaged_summary_is_named_with_what_to_do(training: Path, kind: str) -> None:
     damaged = [
         b'{"ids": [{"su',
@@ -205,6 +226,20 @@ def test_a_damaged_summary_is_named_with_what_to_do(training: Path, kind: str) -
         (training / "metrics.jsonl").unlink()
         (training / "eval.json").write_text("{}")
         damaged += [b'{"ids": ["a"]}', b'{"ids": [{"success": "x"}]}']
+    if kind == "tournament":
+        (training / "metrics.jsonl").unlink()
+        (training / "arena.json").write_text("{}")
+        player = {"name": "a", "rating_ci": [0.0, 1.0], "returns": {}} | dict.fromkeys(FIELDS, 1)
+        sound = {"players": [player], "pairs": [], "env": "a", "asked": 1, "games": 1}
+        (training / "summary.json").write_text(json.dumps(sound))
+        assert run_of(training)["standings"]["players"] == ({**player, "rating_ci": (0.0, 1.0)},)
+        wrong = [
+            {"players": [player | {"rating": math.nan}]},
+            {"players": [player | {"name": 3}]},
+            {"env": 3},
+            {"games": "x"},
+        ]
+        damaged += [json.dumps(sound | each).encode() for each in wrong]
     summary = training / "summary.json"
     for content in damaged:
         summary.write_bytes(content)

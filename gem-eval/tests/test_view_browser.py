@@ -3,6 +3,7 @@
 import json
 import math
 from collections.abc import Iterator
+from itertools import permutations
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from msgspec import structs
 
 from gem.episode import Completion, Episode, TokenTexts, Trace, Turn
 from gem.record import Recorder
+from gem_eval.results.standings import Game, standings
 from gem_eval.view import page_of, run_of
 
 pytestmark = pytest.mark.full
@@ -240,6 +242,50 @@ if CHROMIUM:
         assert "returns: even 1.5 (expert), odd -0.5 (random)" in summary(browser)
         acted = browser.evaluate("[...document.querySelectorAll('.agent .who')].map((each) => each.textContent)")
         assert acted == ["action 1 of evenreward 1.5bid 1.5", "action 2 of oddreward -0.5bid -0.5"]
+
+    def test_a_tournament_shows_ratings_and_each_against_each_which_opens_their_games(
+        browser: Browser, tmp_path: Path
+    ) -> None:
+        names = ["expert", HOSTILE.replace("\ud800", ""), "a name that is far too long for the place beside a picture"]
+        games = [
+            Game(str(seed), order, (float(order[0] < order[1]), float(order[1] < order[0])))
+            for seed in range(5)
+            for order in permutations(range(3), 2)
+        ]
+        with Recorder(tmp_path / "episodes.jsonl") as recorder:
+            for number, game in enumerate(games):
+                traces = tuple(
+                    Trace((Turn("?", Completion("x"), earned, {}),), seat, (index,))
+                    for index, (seat, earned) in enumerate(zip("xy", game.returns or (), strict=True))
+                )
+                seats = {seat: names[each] for seat, each in zip("xy", game.seating, strict=True)}
+                recorder.write(structs.replace(FIRST[0], seed=number, traces=traces), {"seats": seats})
+        (tmp_path / "arena.json").write_text("{}")
+        summary_of = {**standings(games, names, ["x", "y"]).as_json(), "env": "lab:A", "asked": 40, "games": 30}
+        (tmp_path / "summary.json").write_text(json.dumps(summary_of))
+        page = tmp_path / "page.html"
+        page.write_text(page_of([run_of(tmp_path)]))
+        browser.open(page.as_uri())
+        assert summary(browser) == "30 of 40 games"
+        rows = browser.evaluate(ROWS)
+        assert [(row[0], row[3:7]) for row in (rows[0], rows[2])] == [
+            ("expert", ["20", "20", "0", "0"]),
+            (names[2], ["20", "0", "0", "20"]),
+        ]
+        assert rows[3][1:] == ["–", "100.0%10 · 0 · 0", "100.0%10 · 0 · 0"]
+        places = "[...document.querySelectorAll('circle')].map((each) => Number(each.getAttribute('cx')))"
+        first, second, third = browser.evaluate(places)
+        assert first > second > third
+        assert browser.evaluate("document.querySelectorAll('main script, main img, main a').length") == 0
+        browser.evaluate("document.querySelectorAll('.pairs tbody tr')[0].cells[2].click()")
+        browser.evaluate("new Promise((done) => setTimeout(done, 200))")
+        assert summary(browser).startswith("10 episodes · mean turns 2")
+        opened = browser.evaluate(ROWS)
+        assert {row[2] for row in opened} == {"1 – 0", "0 – 1"}
+        assert all("expert" in row[1] for row in opened)
+        browser.evaluate("document.querySelector('tbody tr').click()")
+        browser.evaluate("new Promise((done) => setTimeout(done, 200))")
+        assert "returns: x 1 (expert), y 0 (" in summary(browser)
 
     def test_no_program_of_a_page_had_a_fault(browser: Browser, address: str) -> None:
         for place in (

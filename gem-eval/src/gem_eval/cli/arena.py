@@ -145,29 +145,26 @@ def _print_report(tournament: Tournament) -> None:
     echo(f"{settings.game.ids[0]}: {games} games, seed {settings.seed}")
     if tournament.budget_spent:
         echo("The budget is spent; this is a partial report.", fg="yellow")
-    ranks = _table("policy", "rating", "95% interval", "games", "won", "drawn", "lost")
-    for seat in tournament.seats:
-        ranks.add_column(f"return as {seat}", justify="right")
-    ranks.add_column("failed", justify="right")
+    ranks = _table("policy", "rating", "95% interval", "games", "won", "drawn", "lost", "failed")
+    returns = _table("mean return", *(f"as {seat}" for seat in tournament.seats))
     for each in found.players:
         low, high = each.rating_ci
-        rating = (f"{each.rating:+.0f}", f"{low:+.0f} to {high:+.0f}")
-        counts = (f"{count:,}" for count in (each.games, each.won, each.drawn, each.lost))
-        means = ("" if mean is None else f"{mean:.3f}" for mean in each.returns.values())
-        ranks.add_row(each.name, *rating, *counts, *means, f"{each.failures:,}")
-    console().print(ranks)
-    echo("")
+        counts = (f"{count:,}" for count in (each.games, each.won, each.drawn, each.lost, each.failures))
+        ranks.add_row(each.name, f"{each.rating:+.0f}", f"{low:+.0f} to {high:+.0f}", *counts)
+        returns.add_row(each.name, *("" if mean is None else f"{mean:.3f}" for mean in each.returns.values()))
     pairs = _table("policy", "won", "drawn", "lost", "points", "against")
     for each in found.pairs:
-        games = each.won + each.drawn + each.lost
-        points = f"{(each.won + each.drawn / 2) / games:.1%}" if games else ""
+        compared = each.won + each.drawn + each.lost
+        points = f"{(each.won + each.drawn / 2) / compared:.1%}" if compared else ""
         pairs.add_row(each.first, *(f"{count:,}" for count in (each.won, each.drawn, each.lost)), points, each.second)
-    console().print(pairs)
+    for table in (ranks, returns, pairs):
+        console().print(table)
+        echo("")
 
 
 def _table(*titles: str) -> Table:
     table = Table(box=None, pad_edge=False, header_style="dim")
     for title in titles:
-        text = title in ("policy", "against")
+        text = title in ("policy", "mean return", "against")
         table.add_column(title, justify="left" if text else "right", no_wrap=not text, overflow="fold")
     return table

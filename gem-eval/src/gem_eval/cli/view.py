@@ -1,4 +1,4 @@
-"""`gemx view`: a page to look at recordings, evaluations and training runs."""
+"""`gemx view`: a page to look at recordings, evaluations, tournaments and training runs."""
 
 import contextlib
 import http.server
@@ -57,9 +57,10 @@ class PageFile(click.Path):
 )
 @click.option("--open", "open_it", is_flag=True, help="Open the page in a browser.")
 def view(*, runs: Sequence[Path], out: Path, episodes: int, serve: bool, port: int, open_it: bool) -> None:
-    """Make one page of runs: episodes turn by turn, with their tokens, two runs side by side, and curves.
+    """Make one page of runs: episodes turn by turn, with their tokens, two runs side by side, ratings, and curves.
 
-    RUN is a recording, or the folder of an evaluation or a training run. The page is one file that needs no network.
+    RUN is a recording, or the folder of an evaluation, a tournament or a training run. The page is one file that needs
+    no network.
     """
     page = _page(runs, episodes)
     if not serve:

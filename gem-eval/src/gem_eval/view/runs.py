@@ -1,8 +1,9 @@
-"""A run as the page shows it, as plain data: its episodes, its settings and its curves."""
+"""A run as the page shows it, as plain data: its episodes, its settings, its standings and its curves."""
 
 import heapq
 import itertools
 import json
+import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -16,9 +17,10 @@ from gem.files import open_file, read_bytes, read_lines
 from gem.record import read, torn_bytes
 from gem_eval.results import item_of
 from gem_eval.results.curves import curves, read_metrics, thinned
+from gem_eval.results.standings import Standings
 
-EPISODES, METRICS, EVALUATION = "episodes.jsonl", "metrics.jsonl", "eval.json"
-"""Files of a folder: its episodes, and what only a training run has, and an evaluation."""
+EPISODES, METRICS, EVALUATION, TOURNAMENT = "episodes.jsonl", "metrics.jsonl", "eval.json", "arena.json"
+"""Files of a folder: its episodes, and what only a training run has, an evaluation, and a tournament."""
 DEMONSTRATIONS = "demonstrations.jsonl"
 """The episodes that a run of `gemx sft` imitates."""
 SUMMARY = "summary.json"
@@ -26,7 +28,7 @@ MOST_BYTES = 2**20
 """Most bytes of settings and of a summary that are shown."""
 MOST_OF_PICTURES = 32 * 2**20
 """Most bytes of pictures in a page, each as often as it is shown."""
-FACTS = ("config.toml", EVALUATION, SUMMARY)
+FACTS = ("config.toml", EVALUATION, TOURNAMENT, SUMMARY)
 """Files of a folder that are shown as they are."""
 MOST_POINTS = 1000
 """Most points of a curve; longer ones are thinned out."""
@@ -35,7 +37,7 @@ Run = dict[str, Any]
 
 
 def run_of(path: Path, *, most: int | None = None) -> Run:
-    """A recording, or the folder of an evaluation or a training run, as JSON for the page.
+    """A recording, or the folder of an evaluation, a tournament or a training run, as JSON for the page.
 
     Args:
         path: a recording, or a folder with `episodes.jsonl` or `metrics.jsonl` in it.
@@ -60,7 +62,8 @@ def run_of(path: Path, *, most: int | None = None) -> Run:
     played: Run = {"episodes": [], "recorded": 0}
     if recording.is_file():
         played = _episodes(recording, most, over_time=metrics.is_file())
-    kind = "training" if metrics.is_file() else "evaluation" if (path / EVALUATION).is_file() else "recording"
+    kinds = {METRICS: "training", EVALUATION: "evaluation", TOURNAMENT: "tournament"}
+    kind = next((kind for name, kind in kinds.items() if (path / name).is_file()), "recording")
     named = {"name": path.resolve().name, "path": str(path), "kind": kind}
     return {
         **named,
@@ -127,23 +130,41 @@ def _curves(path: Path) -> dict[str, list[dict[str, Any]]]:
 
 
 def _summarised(path: Path, kind: str) -> dict[str, Any]:
-    """Results and floors of `summary.json`, which is there after the end of a run."""
+    """Results, floors and standings of `summary.json`, which is there after the end of a run."""
+    standings: dict[str, Any] | None = None
     results: list[dict[str, Any]] = []
     floors: dict[str, float | None] = {}
     try:
         summary: Any = json.loads(read_bytes(path / SUMMARY, MOST_BYTES)) if (path / SUMMARY).is_file() else {}
         if kind == "evaluation":
             results = [_result(each) for each in summary.get("ids", ())]
+        if kind == "tournament" and (path / SUMMARY).is_file():
+            standings = _standings(summary)
         if kind == "training":
             played = summary.get("before", {}).get("floors", {})
             floors = {name: _number(played.get(name, {}), "success") for name in ("random", "expert")}
     except (ValueError, TypeError, AttributeError, RecursionError) as error:
-        again = f"; `gemx eval --resume {path}` writes it again" if kind == "evaluation" else ""
+        writers = {
+            "evaluation": f"; `gemx eval --resume {path}` writes it again",
+            "tournament": "; its command writes it again",
+        }
+        again = writers.get(kind, "")
         raise RecordError(
             f"{path / SUMMARY} is damaged, it is not the summary of a run ({error}): remove it, and the rest is shown"
             f"{again}"
         ) from error
-    return {"results": results, "floors": floors}
+    return {"results": results, "floors": floors, "standings": standings}
+
+
+def _standings(summary: Mapping[str, Any]) -> dict[str, Any]:
+    """The standings of a tournament, with its game and how much of it was played."""
+    found = Standings.from_json(summary)
+    finite = [number for each in found.players for number in (each.rating, *each.rating_ci)]
+    if not all(map(math.isfinite, finite)):
+        raise ValueError("a rating is not finite")
+    if not isinstance(summary.get("env"), str):
+        raise TypeError("env is not a name")
+    return {**found.as_json(), "env": summary["env"], **{name: _number(summary, name) for name in ("asked", "games")}}
 
 
 def _number(summary: Mapping[str, Any], name: str) -> Any:

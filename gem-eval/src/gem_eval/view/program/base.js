@@ -8,7 +8,7 @@ for (const episode of RUNS.flatMap((run) => run.episodes)) { // the turns of all
   Object.assign(episode, { group: 0, labels: {}, seconds: 0, ...episode, turns: turns.sort((a, b) => a.step - b.step), policy: episode.traces[0]?.policy ?? null });
 }
 const STEP = 200; // rows shown at first, and added by each "show more"
-const DEFAULTS = { tab: "", run: 0, open: -1, first: 0, second: 1, by: "", down: 0, id: "", phase: "", outcome: "", low: "", high: "", text: "", differ: "", metric: "", plain: 0 };
+const DEFAULTS = { tab: "", run: 0, open: -1, first: 0, second: 1, by: "", down: 0, id: "", phase: "", outcome: "", players: "", low: "", high: "", text: "", differ: "", metric: "", plain: 0 };
 const state = { ...DEFAULTS };
 
 function read_address() {
@@ -55,6 +55,7 @@ const percent = (value) => (100 * value).toFixed(1) + "%";
 const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
 const few = (count, word) => `${count} ${word}${count === 1 ? "" : "s"}`;
 const name_of = (policy) => (policy === null ? "" : typeof policy === "string" ? policy : policy.model ? `${policy.name}:${policy.model}` : policy.path ?? policy.name);
+const seats_of = (episode) => Object.values(episode.labels.seats ?? {}).map(String); // the names of who plays in a tournament
 const outcome_of = (episode) => (episode.end === "failed" ? "failed" : episode.success ? "success" : "no success");
 const outcome = (episode) => make("span", { class: "pill " + outcome_of(episode).replace(" ", "-") }, outcome_of(episode));
 const signed = (value) => (value > 0 ? "good" : value < 0 ? "bad" : "dim");

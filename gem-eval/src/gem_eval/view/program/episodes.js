@@ -3,6 +3,8 @@
 const COLUMNS = [
   { title: "environment", value: (e) => e.id },
   { title: "outcome", value: (e) => (e.end === "failed" ? -1 : Number(e.success)), show: outcome },
+  { title: "players", value: (e) => seats_of(e).join(" – "), show: (e) => shown(seats_of(e).join(" – ")) },
+  { title: "returns", value: (e) => returns_in(e).join(), show: (e) => returns_in(e).map((total) => (total === null ? "–" : number(total))).join(" – ") },
   { title: "return", value: (e) => Number(e.return), style: "number", show: (e) => number(e.return) },
   { title: "turns", value: (e) => e.turns.length, style: "number" },
   { title: "end", value: (e) => e.end, style: "wide dim" },
@@ -13,6 +15,8 @@ const COLUMNS = [
   { title: "seed or row", value: (e) => place_of(e).padStart(24), style: "wide dim", show: short_place },
   { title: "seconds", value: (e) => e.seconds, style: "number wide", show: (e) => number(e.seconds, 3) },
 ];
+const returns_in = (episode) => Object.keys(episode.labels.seats ?? {}).map((seat) => { const trace = episode.traces.find((each) => each.player === seat); return trace ? total_of(trace) : null; });
+const UNTOLD_OF_GAMES = ["outcome", "return", "policy"]; // they are of one player
 const tokens_in = (episode) => episode.turns.reduce((sum, turn) => sum + (turn.tokens ? turn.tokens.text.length : 0), 0);
 
 function chosen(episodes) {
@@ -21,6 +25,7 @@ function chosen(episodes) {
     (!f.id || e.id === f.id) &&
     (!f.phase || String(e.labels.phase ?? "") === f.phase) &&
     (!f.outcome || (f.outcome === "cut off" ? e.end === "cut off" : outcome_of(e) === f.outcome)) &&
+    (!f.players || f.players.split("\n").every((name) => seats_of(e).includes(name))) &&
     (f.low === "" || Number(e.return) >= Number(f.low)) &&
     (f.high === "" || Number(e.return) <= Number(f.high)) &&
     (!text || text_of(e).includes(text)));
@@ -41,16 +46,23 @@ function filters(episodes, redraw) {
   return [
     options("id", "environment", episodes.map((e) => e.id)),
     options("phase", "phase", episodes.map((e) => String(e.labels.phase ?? ""))),
+    choice("players", "players", [["", "all"], ...players_in(episodes).map((names) => [names.join("\n"), names.join(" against ")])], { change: (value) => { note({ players: value }); redraw(); } }),
     options("outcome", "outcome", episodes.flatMap((e) => [outcome_of(e), e.end === "cut off" ? e.end : ""])),
     typed("low", "return from", { type: "number", step: "any" }), typed("high", "to", { type: "number", step: "any" }),
     typed("text", "text", { type: "search", placeholder: "in any turn" })];
+}
+
+function players_in(episodes) { // each, and each two
+  const names = [...new Set(episodes.flatMap(seats_of))].sort();
+  return [...names.map((name) => [name]), ...names.flatMap((one, index) => names.slice(index + 1).map((other) => [one, other]))];
 }
 
 function summary(episodes, run) {
   const sound = episodes.filter((e) => e.end !== "failed");
   const words = [few(episodes.length, "episode")];
   if (run.recorded > run.episodes.length) words.push(`of ${run.recorded} recorded ones, ${run.episodes.length} are in this page`);
-  if (sound.length) words.push(`success ${percent(mean(sound.map((e) => Number(e.success))))}`, `mean return ${number(mean(sound.map((e) => Number(e.return))))}`, `mean turns ${number(mean(sound.map((e) => e.turns.length)))}`);
+  if (sound.some((e) => seats_of(e).length)) words.push(`mean turns ${number(mean(sound.map((e) => e.turns.length)))}`);
+  else if (sound.length) words.push(`success ${percent(mean(sound.map((e) => Number(e.success))))}`, `mean return ${number(mean(sound.map((e) => Number(e.return))))}`, `mean turns ${number(mean(sound.map((e) => e.turns.length)))}`);
   if (episodes.length > sound.length) words.push(`${episodes.length - sound.length} failed, left out of the means`);
   return make("p", { class: "summary" }, words.join(" · "));
 }
@@ -58,7 +70,8 @@ function summary(episodes, run) {
 function episodes_page() {
   const run = RUNS[state.run] ?? RUNS[0];
   if (run.episodes[state.open]) return episode_page(run, run.episodes[state.open]);
-  const told = COLUMNS.filter((column) => run.episodes.some((e) => !["", -1, 0].includes(column.value(e))) || ["outcome", "return"].includes(column.title))
+  const game = run.episodes.some((e) => seats_of(e).length), columns = game ? COLUMNS.filter((column) => !UNTOLD_OF_GAMES.includes(column.title)) : COLUMNS;
+  const told = columns.filter((column) => run.episodes.some((e) => !["", -1, 0].includes(column.value(e))) || ["outcome", "return"].includes(column.title))
     .map((column) => (column.title === "environment" && run.episodes.every((e) => e.id === run.episodes[0].id) ? { ...column, style: "wide" } : column));
   const [holder, redraw] = redrawn((more) => {
     const rows = chosen(run.episodes);

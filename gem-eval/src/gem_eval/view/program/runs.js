@@ -7,6 +7,7 @@ function wilson(successes, count) { // the 95% interval of a share
 
 // Rows of an evaluation that has ended are its own results; others are those of the episodes in the page.
 function results(run, index) {
+  if (run.kind === "tournament") return [{ run, index, id: run.standings?.env ?? "", phase: "", policy: "", episodes: run.standings?.games ?? run.recorded, failures: 0 }];
   if (run.results.length) return run.results.map((each) => ({ ...each, run, index, phase: "", policy: name_of(run.episodes[0]?.policy ?? null), interval: each.success_ci, returned: each.return_mean }));
   const groups = new Map();
   for (const episode of run.episodes) {
@@ -46,6 +47,7 @@ function runs_page() {
 }
 
 const TABS = [
+  { name: "Ratings", draw: ratings_page, has: RUNS.some((run) => run.standings) },
   { name: "Episodes", draw: episodes_page, has: RUNS.some((run) => run.episodes.length) },
   { name: "Compare", draw: compare_page, has: RUNS.filter((run) => run.episodes.length).length > 1 },
   { name: "Training", draw: curves_page, has: RUNS.some((run) => Object.keys(run.curves).length) },

@@ -68,14 +68,20 @@ function end_of(episode) {
 
 const transcript = (episode) => [...episode.turns.map((_, index) => turn_of(episode, index)), end_of(episode)];
 
-const returned = ({ player, policy = null, turns }) => `${player} ${number(turns.reduce((sum, turn) => sum + Number(turn.reward), 0))}${policy ? ` (${name_of(policy)})` : ""}`;
+const total_of = ({ turns }) => turns.reduce((sum, turn) => sum + Number(turn.reward), 0);
+const player_of = (episode, { player, policy = null }) => String(episode.labels.seats?.[player] ?? name_of(policy));
+function returned(episode, trace) {
+  const played_by = player_of(episode, trace);
+  return `${trace.player} ${number(total_of(trace))}${played_by ? ` (${played_by})` : ""}`;
+}
 
 function heading(episode) {
-  const labels = Object.entries(episode.labels).map(([name, value]) => `${name} ${typeof value === "object" ? JSON.stringify(value) : value}`);
-  const players = episode.traces.length > 1 ? `returns: ${episode.traces.map(returned).join(", ")}` : "";
+  const labels = Object.entries(episode.labels).filter(([name]) => name !== "seats").map(([name, value]) => `${name} ${typeof value === "object" ? JSON.stringify(value) : value}`);
+  const players = episode.traces.length > 1 ? `returns: ${episode.traces.map((trace) => returned(episode, trace)).join(", ")}` : "";
   const place = `${start_of(episode) === episode.seed ? "seed " : ""}${place_of(episode)}`;
   const facts = [episode.id, players || `return ${number(episode.return)}`, few(episode.turns.length, "turn"), episode.end, place, players ? "" : name_of(episode.policy), ...labels];
-  return make("p", { class: "summary" }, outcome(episode), " ", shown(facts.filter(Boolean).join(" · ")));
+  const told = seats_of(episode).length && !episode.failure ? [] : [outcome(episode), " "]; // players win, not a game
+  return make("p", { class: "summary" }, ...told, shown(facts.filter(Boolean).join(" · ")));
 }
 
 // Tokens: the less probable, the redder; those that training left out are struck through.
