@@ -1,5 +1,6 @@
 """What all games have in common: nobody reads another's secret, and junk ends a game as its rules say."""
 
+import itertools
 import re
 
 import pytest
@@ -7,8 +8,11 @@ import pytest
 import gem
 from gem.testing.replies import JUNK
 from gem_envs_arena.game import box
+from gem_envs_arena.kuhn_poker import KuhnPoker
+from gem_envs_arena.negotiation import Negotiation
 from gem_envs_arena.plugin import gem_envs
 from gem_envs_arena.undercover import Undercover
+from gem_envs_arena.undercover_words import CLUES
 
 IDS = [spec.id for spec in gem_envs()]
 
@@ -81,6 +85,53 @@ def test_a_planted_leak_is_found(id, monkeypatch):
 
     monkeypatch.setattr(kind, "_request", leaking)
     assert len({seed for seed, _, _ in leaks(gem.make(id), SECRETS[id], 20)}) >= 10
+
+
+def altered(env, player):
+    """Give the others other secrets."""
+    others = [each for each in env.players if each != player]
+    if isinstance(env, KuhnPoker):
+        env.cards[others[0]] = next(card for card in "JQK" if card not in env.cards.values())
+    elif isinstance(env, Negotiation):
+        env.values[others[0]] = (9, 8, 7)
+    elif isinstance(env, Undercover):
+        env.words |= {each: f"other{number}" for number, each in enumerate(others)}
+        env.undercover = others[0]
+
+
+@pytest.mark.parametrize("kind", [KuhnPoker, Negotiation, Undercover])
+def test_the_prompts_of_a_player_are_the_same_bytes_whatever_secrets_the_others_have(kind):
+    for player, seed in itertools.product(kind.players, range(50)):
+
+        class Altered(kind):
+            def _set_up(self, options, player=player):
+                super()._set_up(options)
+                altered(self, player)
+
+        env, twin = kind(), Altered()
+        now, then = env.reset(seed=seed), twin.reset(seed=seed)
+        while True:
+            assert now[-1]["player"] == then[-1]["player"]
+            if now[-1]["player"] == player:
+                assert now[0] == then[0]
+            action = env.sample_action()
+            now, then = env.step(action), twin.step(action)
+            if now.done:
+                break
+        assert then.done
+
+
+def test_the_prompts_of_a_vote_are_the_same_bytes_whatever_was_voted_before():
+    prompts = {}
+    for votes in itertools.product(["second", "third"], ["first", "third"]):
+        env = Undercover(rounds=1)
+        env.reset(seed=0)
+        for clue in CLUES[:3]:
+            env.step(box(clue))
+        for vote in votes:
+            step = env.step(box(vote))
+            prompts.setdefault(step.info["player"], set()).add(step.observation)
+    assert {player: len(read) for player, read in prompts.items()} == {"second": 1, "third": 1}
 
 
 def play_to(env, seed, turns):

@@ -105,11 +105,12 @@ class Seat(Wrapper):
         self._over = None
         for attempt in range(_MOST_RESETS):
             observation, info = self.env.reset(seed=seed, options=options)
+            began = seeding.fresh() if self.unwrapped._seed is None else self.unwrapped._seed
             if self._others_rng is None or seed is not None:
-                own = seeding.fresh() if self.unwrapped._seed is None else self.unwrapped._seed
-                self._others_rng = random.Random(seeding.derive(own, "others"))
+                self._others_rng = random.Random(seeding.derive(began, "others"))
             self._forget()
-            self._running = RunningEpisode(Start(seed or 0), self.spec, sys.maxsize)
+            start = Start(began, self.spec and self.spec.id, options)
+            self._running = RunningEpisode(start, self.spec, sys.maxsize)
             step = self._until_own(Step.ongoing(observation, 0.0, **info))
             if not step.done:
                 self._over = False
