@@ -101,6 +101,10 @@ class Env(ABC):
     step has `won`: the list of the players who did what the game asks for, which may be all or none; `success` is
     whether any did."""
 
+    capacities: Mapping[str, int] = {}
+    """How many episodes at once may hold each thing that there are only so many of, by name. A step may wait until
+    another episode ends: see `gem.tool.Resource`."""
+
     _spec: EnvSpec | None = None
     _seed: int | None = None
     _rng: random.Random | None = None
@@ -313,6 +317,10 @@ class Wrapper(Env):
     @property
     def players(self) -> tuple[str, ...]:  # pyright: ignore[reportIncompatibleVariableOverride]: passed on
         return self.env.players
+
+    @property
+    def capacities(self) -> Mapping[str, int]:  # pyright: ignore[reportIncompatibleVariableOverride]: passed on
+        return self.env.capacities
 
     @property
     def unwrapped(self) -> Env:

@@ -108,6 +108,7 @@ def rollout(
                     break
                 looked = time.perf_counter()
     finally:
+        envs.abandon(active.running)
         for slot in list(active.running):
             active.forget(slot, policy)
 
@@ -184,13 +185,16 @@ class _ActiveEpisodes:
     def goes_on(self, given_up: Callable[[Start], bool], policy: Policy, starts: Iterator[Start]) -> bool:
         """Start others in place of those that are given up and wait for the policy; returns whether any is wanted."""
         unwanted = {slot for slot, running in self.running.items() if given_up(running.start)}
+        freed: list[int] = []
         for conversation, slot in list(self.in_policy.items()):
             if slot in unwanted:
                 del self.in_policy[conversation]
                 unwanted.remove(slot)
                 self.forget(slot, policy)
                 self._free.append(slot)
+                freed.append(slot)
         self.start(starts)
+        self._envs.abandon(slot for slot in freed if slot in self._free)
         return bool(self.running.keys() - unwanted)
 
     def freed(self, ended: Mapping[int, Episode], policy: Policy, starts: Iterator[Start]) -> Iterator[Episode]:
@@ -199,6 +203,8 @@ class _ActiveEpisodes:
             self.forget(slot, policy)
         self._free += ended
         self.start(starts)
+        # An episode may have ended for the rollout alone, such as by its limit of turns.
+        self._envs.abandon(slot for slot in ended if slot in self._free)
         yield from ended.values()
 
     def answered(self, answers: Mapping[int, Completion | Failure]) -> dict[int, Episode]:

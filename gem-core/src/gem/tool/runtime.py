@@ -4,7 +4,7 @@ import asyncio
 import inspect
 import random
 import weakref
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Iterable, Mapping
 from concurrent.futures import Future
 from contextlib import suppress
 from functools import partial
@@ -15,11 +15,13 @@ from gem.errors import ToolError, ToolTimeout
 from gem.tool.cache import Cache, key_of
 from gem.tool.content import Content, check_content
 from gem.tool.pool import StatePool
+from gem.tool.resource import Resource
 from gem.tool.session import ToolSession
 from gem.tool.tool import Tool
 from gem.work.lifetime import after_fork, at_exit
 from gem.work.limits import Limiter
 from gem.work.loops import EventLoop
+from gem.work.permits import PermitFigures, permit_figures
 from gem.work.threads import Outcome, Threads
 
 MAX_CONCURRENCY = 64
@@ -49,9 +51,9 @@ class ToolRuntime:
     def __init__(self, *, max_concurrency: int = MAX_CONCURRENCY) -> None:
         self._max_concurrency = check_int("max_concurrency", max_concurrency, 1)
         self._sessions: weakref.WeakSet[ToolSession] = weakref.WeakSet()
-        self.states = StatePool(self._run)
-        """The states of resources."""
         self._loop = EventLoop("gem-tools")
+        self.states = StatePool(self._run, self._loop.submit)
+        """The states of resources."""
         self._threads = Threads("gem-tool")
         self._start()
         after_fork(self.forget)
@@ -89,11 +91,22 @@ class ToolRuntime:
         """Start a coroutine in the event loop of the runtime; see `EventLoop.submit`."""
         return self._loop.submit(work)
 
-    def session(self) -> ToolSession:
-        """A session for a new episode."""
-        session = ToolSession(self.states, self._loop.call, self._loop.submit)
+    def session(self, resources: Iterable[Resource[Any]] = ()) -> ToolSession:
+        """A session for a new episode, whose `resources` with a capacity it waits for in one order.
+
+        Raises:
+            ConfigError: two resources with a capacity have the same name.
+        """
+        session = ToolSession(self.states, self._loop.call, self._loop.submit, resources)
         self._sessions.add(session)
         return session
+
+    def figures(self) -> dict[str, PermitFigures]:
+        """How much of each capacity is used, by the name of the resource, over all runtimes and workers of the process.
+
+        In a worker process there are none: the process that started it has them.
+        """
+        return permit_figures()
 
     def close(self) -> None:
         """Cancel what is under way, close every state, and end the threads. Closing twice is fine."""

@@ -35,6 +35,15 @@ GRACE = 1.0
 class Backend(Protocol):
     """Passes messages to envs, and results back. Every message has exactly one result."""
 
+    @property
+    def independent(self) -> bool:
+        """Whether an env that waits keeps no other from going on."""
+        ...
+
+    def share_capacities(self) -> None:
+        """Let the envs share with this process what there are only so many of. Raises `ConfigError` if it cannot."""
+        ...
+
     def send(self, messages: Mapping[int, SlotMessage], autoreset: Autoreset) -> None:
         """Send each slot a message. None of these slots has one pending."""
         ...

@@ -4,7 +4,7 @@ import math
 import os
 import time
 import weakref
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -15,6 +15,7 @@ from gem.core import Info, Observation, Step
 from gem.errors import ConfigError, ResetNeeded, SpecError
 from gem.packs.spec import EnvSpec
 from gem.vector.backend import Backend
+from gem.vector.capacities import barrier_refusal, exceeded, refusal
 from gem.vector.messages import Autoreset, Build, Reset, SlotMessage, SlotResult
 from gem.vector.reach import Reach
 
@@ -64,6 +65,10 @@ class VectorEnv:
         self._never_reset = set(self._slots)
         self._pending: set[int] = set()
         self._results: list[SlotResult] = []
+        self._short: Mapping[str, int] = {}
+        """Capacities that are smaller than the number of envs that may use them: an env may wait for another's end."""
+        self._abandoned: dict[int, bool] = {}
+        """Pending slots whose next result nobody wants; True where it is that of the reset after it."""
         # Also closes at exit, and when the vector is garbage-collected.
         self._close = weakref.finalize(self, _close_in, os.getpid(), backend)
         self._build()
@@ -157,10 +162,15 @@ class VectorEnv:
         messages = {slot: Reset(seed, options) for slot, seed in zip(slots, seeds, strict=True)}
         if len(messages) != len(slots):
             raise ConfigError(f"indices names a slot twice: {list(slots)}")
-        while not self._pending.isdisjoint(messages):
-            self._collect(None)
         self._results = [result for result in self._results if result.slot not in messages]
-        steps = self._send_and_wait(messages)
+        late = [slot for slot in messages if slot in self._pending]
+        self.send({slot: message for slot, message in messages.items() if slot not in late})
+        for slot in late:  # what it waits for may be held by one that is reset
+            while slot in self._pending:
+                self._collect(None)
+            self._results = [result for result in self._results if result.slot != slot]
+            self.send({slot: messages[slot]})
+        steps = self._wait_for(messages, 0)
         for step in steps if options else ():
             kind, _, why = step.info["failure"].error.partition(": ") if "failure" in step.info else ("", "", "")
             if kind == ConfigError.__name__:
@@ -192,6 +202,18 @@ class VectorEnv:
             observations, np.array(rewards, np.float64), np.array(terminated, bool), np.array(truncated, bool), infos
         )
 
+    def abandon(self, slots: Iterable[int]) -> None:
+        """Play these episodes no further, so that they give back what others may wait for (`gem.tool.Resource`).
+
+        Their results are dropped. The next message is a `Reset`. Where no env waits for another, nothing happens.
+        """
+        if not self._short:
+            return
+        given_up = set(slots) - self._never_reset
+        self._results = [result for result in self._results if result.slot not in given_up]
+        self._abandoned.update(dict.fromkeys(given_up & self._pending, False))
+        self._let_go(given_up - self._pending)
+
     def close(self) -> None:
         """Close every env, and end every worker. Closing twice is fine."""
         self._pending.clear()
@@ -213,6 +235,8 @@ class VectorEnv:
                 raise TypeError(f"slot {slot} takes the text of an action or a Reset, not {message!r}")
         if not self._close.alive:
             raise RuntimeError("this vector is closed")
+        while self._abandoned and not self._abandoned.keys().isdisjoint(messages):
+            self._collect(None)
         if not self._pending.isdisjoint(messages):
             slot = min(self._pending.intersection(messages))
             raise RuntimeError(f"the last message of slot {slot} is still pending; call recv() first")
@@ -224,16 +248,37 @@ class VectorEnv:
     def _collect(self, timeout: float | None) -> None:
         """Move ready results from the backend to `_results`."""
         received = self._backend.recv(timeout)
+        if self._abandoned:
+            received = self._without_abandoned(received)
         if len(received) == len(self._pending):
             self._pending.clear()
         else:
             self._pending.difference_update([result.slot for result in received])
         self._results += received
 
+    def _without_abandoned(self, received: list[SlotResult]) -> list[SlotResult]:
+        """The results that somebody wants. An abandoned step is followed by a reset."""
+        dropped = [result.slot for result in received if result.slot in self._abandoned]
+        for slot in dropped:
+            self._pending.discard(slot)
+        stepped = [slot for slot in dropped if not self._abandoned.pop(slot)]
+        self._let_go(stepped)
+        return [result for result in received if result.slot not in dropped]
+
+    def _let_go(self, slots: Iterable[int]) -> None:
+        messages = dict.fromkeys(slots, Reset())
+        self._backend.send(messages, "off")
+        self._pending.update(messages)
+        self._abandoned.update(dict.fromkeys(messages, True))
+
     def _send_and_wait(self, messages: Mapping[int, str | Reset]) -> list[Step]:
         """Send, and wait for these slots; results of other slots are kept for `recv`."""
+        if self._short and any(isinstance(message, str) for message in messages.values()):
+            raise barrier_refusal(self._short)
         self.send(messages)
-        already_there = len(self._results)
+        return self._wait_for(messages, len(self._results))
+
+    def _wait_for(self, messages: Mapping[int, str | Reset], already_there: int) -> list[Step]:
         for slot in messages:
             while slot in self._pending:
                 self._collect(None)
@@ -249,13 +294,23 @@ class VectorEnv:
         """Build every env. Refused settings raise here; other errors fail the episodes of the env."""
         self._backend.send(dict.fromkeys(self._slots, Build()), "off")
         remaining, refused = self.num_envs, None
+        capacities: list[Mapping[str, int]] = []
         while remaining:
             results = self._backend.recv(None)
             remaining -= len(results)
             refused = refused or next((a.step.info["refused"] for a in results if a.step), None)
-        if refused is not None:
+            capacities += [answer.step.info["capacities"] for answer in results if answer.step]
+        try:
+            if refused is not None:
+                raise refused
+            if any(capacities):
+                self._short = exceeded(capacities, everywhere=bool(self._mixture))
+                if self._short and not self._backend.independent:
+                    raise refusal(self._short, self.num_envs)
+                self._backend.share_capacities()
+        except BaseException:
             self.close()
-            raise refused
+            raise
 
 
 def _close_in(process: int, backend: Backend) -> None:

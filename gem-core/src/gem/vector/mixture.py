@@ -25,7 +25,7 @@ class MixtureEnv(Wrapper):
 
     def __init__(self, makers: Mapping[str, Maker], built: Sequence[str]) -> None:
         self._makers = makers
-        self._own = built[0]
+        self._own = self._playing = built[0]
         self._envs: dict[str, Env] = {}
         try:
             for name in built:
@@ -38,10 +38,18 @@ class MixtureEnv(Wrapper):
     def reset(self, *, seed: int | None = None, options: Mapping[str, Any] | None = None) -> tuple[Observation, Info]:
         given = dict(options or {})
         name = given.pop(_NAME_OPTION, self._own)
+        if self.env.capacities and self._envs.get(name) is not self.env:
+            # An episode that was abandoned may hold what others wait for.
+            self._envs.pop(self._playing).close()
         if name not in self._envs:
             self._envs[name] = self._makers[name]()
+        self._playing = name
         self.env = self._envs[name]
         return self.env.reset(seed=seed, options=given or None)
+
+    @property
+    def capacities(self) -> Mapping[str, int]:  # pyright: ignore[reportIncompatibleVariableOverride]: those of all
+        return {name: capacity for env in self._envs.values() for name, capacity in env.capacities.items()}
 
     def close(self) -> None:
         with ExitStack() as every:  # closes all, even if one raises

@@ -128,6 +128,15 @@ class RemoteBackend(ABC, Generic[L]):
         streams = {slot: self._logs[slot].stream for slot in makers}
         return self._start(WorkerInit(makers, streams, self._info_methods, self._role_settings))
 
+    @property
+    def independent(self) -> bool:
+        """Whether each env has a worker of its own."""
+        return len(self._workers) == len(self._makers)
+
+    @abstractmethod
+    def share_capacities(self) -> None:
+        """See `Backend`."""
+
     @abstractmethod
     def _wait(self, timeout: float | None) -> Sequence[L]:
         """The workers with something to receive; waits up to `timeout` seconds for the first."""

@@ -137,12 +137,13 @@ class EnvSlot:
 
     def _build(self) -> SlotResult:
         """Build the env. What fails every env goes to the caller of `make_vec`; any other exception is a failure."""
-        refused = None
+        refused, capacities = None, dict[str, int]()
         try:
-            self._built()
+            capacities = dict(self._built().capacities)
         except (GemError, Unreachable) as error:
             refused = error
-        return SlotResult(self.number, Step("", 0.0, False, False, {"refused": refused}), None)
+        info = {"refused": refused, "capacities": capacities}
+        return SlotResult(self.number, Step("", 0.0, False, False, info), None)
 
     def _start(self, stream: SeedStream, options: Mapping[str, Any] | None) -> SlotResult:
         observation, info = self._begin(stream, options)

@@ -15,14 +15,16 @@ from collections.abc import Callable
 from gem.vector.call_status import CallStatus
 from gem.vector.worker import Worker, WorkerInit
 from gem.work.channel import Channel, Ended
+from gem.work.permit_channel import ask_for_permits
 from gem.work.script import loads_with_script
 
 
-def main(socket_fd: int, status_fd: int) -> None:
+def main(socket_fd: int, status_fd: int, permits_fd: int) -> None:
     """Work until the parent stops the worker or ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     channel = Channel(socket.socket(fileno=socket_fd))
     status = CallStatus(status_fd)
+    ask_for_permits(socket.socket(fileno=permits_fd))
 
     def feed() -> None:
         while (batch := pickle.loads(channel.receive())) is not None:

@@ -11,21 +11,18 @@ from typing import Any, Protocol, runtime_checkable
 from gem.checks import check_int, finite
 from gem.core import Env, Info, Observation, Step, Wrapper, check_step
 from gem.errors import BadArguments, ConfigError, ToolError
-from gem.packs.component_ref import ComponentRef, as_list, name_and_settings
-from gem.packs.lookup import find_tools
 from gem.tool.content import Content, check_content, join, map_texts, shorten, wrap
 from gem.tool.escaping import escape_marks
 from gem.tool.formats import BadCall, CallFormat, ToolCall, find_format
 from gem.tool.formats.base import DOUBLED
 from gem.tool.formats.json_call import described as described_tool
+from gem.tool.resource import capped, name_of
 from gem.tool.runtime import ToolRuntime, shared_runtime
 from gem.tool.session import ToolSession
 from gem.tool.tool import Tool, tools_of
 from gem.work.threads import Outcome
 from gem.wrappers.concat import check_one_player
-
-Tools = ComponentRef | Tool | Sequence[ComponentRef | Tool]
-"""Tools, or names of tools that packs offer: several in a list, or one; names also in a string with commas."""
+from gem.wrappers.given_tools import Tools, tools_by_name
 
 
 @dataclass(frozen=True)
@@ -111,12 +108,22 @@ class ToolEnv(Wrapper):
 
     Raises:
         ConfigError: the env has several players, a setting is out of range, two tools have the same name, there is no
-            tool, the format has one call in a reply, or another `ToolEnv` around the same env has another format or not
-            `parallel`.
+            tool, the format has one call in a reply, two resources with a capacity have the same name, or another
+            `ToolEnv` around the same env has another format, or not `parallel`, or resources with a capacity as this
+            one has.
         UnknownId, SpecError: a tool, or a setting of one, does not exist.
     """
 
-    _unsaved = Wrapper._unsaved | {"tools", "format", "_known", "_resources", "_given", "_session", "_host"}
+    _unsaved = Wrapper._unsaved | {
+        "tools",
+        "format",
+        "_known",
+        "_resources",
+        "_given",
+        "_session",
+        "_host",
+        "_capacities",
+    }
 
     def __init__(
         self,
@@ -137,7 +144,7 @@ class ToolEnv(Wrapper):
         check_one_player(self, env)
         below = list(tool_envs(env))
         innermost = not below
-        self.tools = _by_name(tools, tools_of(env.unwrapped) if innermost else [])
+        self.tools = tools_by_name(tools, tools_of(env.unwrapped) if innermost else [])
         self._host = env.unwrapped if innermost and isinstance(env.unwrapped, ToolHost) else None
         # Calls of the tools of other `ToolEnv`s around the same env are passed on, not refused as unknown.
         self._known = {name: tool for each in (*below, self) for name, tool in each.tools.items()}
@@ -160,6 +167,13 @@ class ToolEnv(Wrapper):
         self.tool_error_reward = finite("tool_error_reward", tool_error_reward)
         self.max_result = check_int("max_result", max_result, 1)
         self._resources = list(dict.fromkeys(tool.resource for tool in self.tools.values() if tool.resource))
+        own = {name_of(resource): resource.capacity for resource in capped(self._resources) if resource.capacity}
+        if own and env.capacities:
+            raise ConfigError(
+                f"the ToolEnv inside has {', '.join(env.capacities)} with a capacity, and this one {', '.join(own)}: "
+                "two episodes could wait for each other. Give all these tools to one ToolEnv"
+            )
+        self._capacities = {**env.capacities, **own}
         self._given = runtime
         self._session: ToolSession | None = None
         self._results: list[ToolResult] = []
@@ -191,6 +205,10 @@ class ToolEnv(Wrapper):
             if self._over:
                 self._end()
         return step
+
+    @property
+    def capacities(self) -> Mapping[str, int]:  # pyright: ignore[reportIncompatibleVariableOverride]: those of its tools
+        return self._capacities
 
     def close(self) -> None:
         try:
@@ -284,7 +302,7 @@ class ToolEnv(Wrapper):
             # Like the rest of the env, its methods run in the thread that steps it: what they use may depend on that.
             return check_content(tool.name, function(**tool.validate(arguments)))
         if tool.resource is not None and self._session is None:
-            self._session = self._runtime.session()
+            self._session = self._runtime.session(self._resources)
         return self._runtime.call(tool, arguments, self._session)
 
     def _is_method(self, tool: Tool) -> bool:
@@ -309,7 +327,7 @@ class ToolEnv(Wrapper):
         saved = own.pop("_saved")
         self._end()
         if saved:
-            self._session = self._runtime.session()
+            self._session = self._runtime.session(self._resources)
             self._session.load({self._resources[number]: state for number, state in saved.items()})
         super()._replace_attributes(own)
 
@@ -369,26 +387,3 @@ def tool_envs(env: Env) -> Iterator[ToolEnv]:
         if isinstance(env, ToolEnv):
             yield env
         env = env.env
-
-
-def _by_name(tools: Tools, own: Sequence[Tool]) -> dict[str, Tool]:
-    found: dict[str, Tool] = {}
-    for each in [*own, *([tools] if isinstance(tools, Tool) else as_list(tools))]:
-        if callable(each) and not isinstance(each, Tool):  # pyright: ignore[reportUnnecessaryIsInstance]: people try it
-            raise ConfigError(f"{each!r} is not a tool; @gem.tool.tool makes one from a typed function")
-        if isinstance(each, Tool):
-            offered = [each]
-        else:
-            name, settings = name_and_settings(each)
-            offered = find_tools(name, **settings)
-        for tool in offered:
-            if tool.method:
-                raise ConfigError(
-                    f"the tool {tool.name!r} is a method: ToolEnv(env) offers the methods of its env by itself"
-                )
-            if tool.name in found:
-                raise ConfigError(f"two tools are called {tool.name!r}; give one of them another name")
-            found[tool.name] = tool
-    if not found:
-        raise ConfigError("ToolEnv needs at least one tool: give it one, or decorate methods of the env with @tool")
-    return found

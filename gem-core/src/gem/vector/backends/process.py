@@ -4,10 +4,12 @@ import math
 import os
 import pickle
 import select
+import socket
 import sys
 import tempfile
 import time
 from collections.abc import Sequence
+from concurrent.futures import Future
 
 from gem.errors import ConfigError
 from gem.vector.backend import GRACE, EnvSet
@@ -16,6 +18,7 @@ from gem.vector.recovery import RemoteBackend, WorkerHandle, WorkerLost
 from gem.vector.worker import Batch, WorkerInit
 from gem.work import script
 from gem.work.channel import Ended, frame
+from gem.work.permit_channel import serve_permits
 from gem.work.process import WorkerProcess
 
 
@@ -24,11 +27,12 @@ class ProcessWorkerHandle(WorkerHandle):
 
     def __init__(self, init: WorkerInit) -> None:
         super().__init__(list(init.makers))
-        with tempfile.TemporaryFile() as status:
+        self._permits, theirs = socket.socketpair()
+        self._served: Future[None] | None = None
+        with tempfile.TemporaryFile() as status, theirs:
             self._status = CallStatus(status.fileno())
-            self._process = WorkerProcess(
-                "gem.vector.worker_main:main", files=[status.fileno()], stdout=_standard_output()
-            )
+            files = [status.fileno(), theirs.fileno()]
+            self._process = WorkerProcess("gem.vector.worker_main:main", files=files, stdout=_standard_output())
         self.socket = self._process.channel.socket
         self.socket.setblocking(False)
         self.unsent = bytearray(frame(script.with_script(pickle.dumps(init))))
@@ -58,6 +62,10 @@ class ProcessWorkerHandle(WorkerHandle):
         self.ready = self.ready or bool(messages)
         return [answer for message in messages for answer in pickle.loads(message)]
 
+    def share_capacities(self) -> None:
+        """Give it permits of this process, of which it asks for none before it has an episode."""
+        self._served = self._served or serve_permits(self._permits)
+
     def call(self) -> EnvCall | None:
         return self._status.call()
 
@@ -79,6 +87,10 @@ class ProcessWorkerHandle(WorkerHandle):
     def close(self) -> None:
         self._process.close()
         self._status.close()
+        if self._served is None:
+            self._permits.close()
+        else:
+            self._served.cancel()
 
 
 class ProcessBackend(RemoteBackend[ProcessWorkerHandle]):
@@ -97,7 +109,19 @@ class ProcessBackend(RemoteBackend[ProcessWorkerHandle]):
                 "worker processes import the script that defines their env; put what is not a definition under: "
                 "if __name__ == '__main__':"
             )
-        super().__init__(env_set, ProcessWorkerHandle, num_workers, usable_cores())
+        self._shares = False
+        super().__init__(env_set, self._started, num_workers, usable_cores())
+
+    def _started(self, init: WorkerInit) -> ProcessWorkerHandle:
+        worker = ProcessWorkerHandle(init)
+        if self._shares:
+            worker.share_capacities()
+        return worker
+
+    def share_capacities(self) -> None:
+        self._shares = True
+        for worker in self._workers:
+            worker.share_capacities()
 
     def close(self) -> None:
         for worker in self._workers:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from gem.errors import MissingExtra
+from gem.errors import ConfigError, MissingExtra
 from gem.vector.backend import GRACE, EnvSet
 from gem.vector.call_status import EnvCall
 from gem.vector.messages import SeedStream
@@ -123,6 +123,11 @@ class RayBackend(RemoteBackend[RayWorkerHandle]):
         # cloudpickle accepts functions that are defined anywhere.
         dumps = self._ray.cloudpickle.dumps
         super().__init__(env_set, partial(RayWorkerHandle, ray), num_workers, max(1, cores), dumps)
+
+    def share_capacities(self) -> None:
+        raise ConfigError(
+            'a resource has a capacity, which actors on other machines cannot share: use backend="process" or "thread"'
+        )
 
     def close(self) -> None:
         if not self._ray.is_initialized():  # at the end of a program Ray may be shut down first

@@ -19,6 +19,13 @@ class SyncBackend:
         self._queue: deque[tuple[EnvSlot, SlotMessage, Autoreset]] = deque()
         self._results: list[SlotResult] = []
 
+    @property
+    def independent(self) -> bool:
+        return len(self._slots) == 1
+
+    def share_capacities(self) -> None:
+        pass  # they are in this process
+
     def send(self, messages: Mapping[int, SlotMessage], autoreset: Autoreset) -> None:
         slots = self._slots
         self._queue.extend([(slots[slot], message, autoreset) for slot, message in messages.items()])

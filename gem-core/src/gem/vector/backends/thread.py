@@ -48,12 +48,16 @@ class ThreadBackend:
         self._env_set = env_set
         self._slots = [self._new_slot(number, stream) for number, stream in enumerate(env_set.streams)]
         self._threads = Threads("gem-env", num_workers or len(self._slots))
+        self.independent = num_workers is None or num_workers >= len(self._slots)
         self._done: SimpleQueue[SlotResult] = SimpleQueue()
         self._deliver = deliver or self._done.put
         self._next_check = 0.0
         self._closed = False
         # A call either ends or is abandoned, not both.
         self._lock = threading.Lock()
+
+    def share_capacities(self) -> None:
+        """They are in this process."""
 
     def send(self, messages: Mapping[int, SlotMessage], autoreset: Autoreset) -> None:
         for number, message in messages.items():
