@@ -16,6 +16,7 @@ from gem_train.config.training import TrainConfig
 from gem_train.engines import ENGINES
 from gem_train.evaluation import AUTO
 from gem_train.models.lora import check_adapter
+from gem_train.roles import with_models
 from gem_train.runs.checkpoints import holds_model, model_folder
 from gem_train.runs.metric_logs import check_wandb
 from gem_train.sft.config import SFTConfig
@@ -37,9 +38,10 @@ def check(config: TrainConfig, out: Path) -> None:
     """
     if config.warmup.policy != AUTO:
         check_teacher(config.warmup.policy)
-    for each in (config.trained, config.evaluated):
-        for part in each.parts:
-            check_envs(part.id, as_list(part.wrappers), **part.env)
+    with with_models(config):  # environments look for theirs when they are made
+        for each in (config.trained, config.evaluated):
+            for part in each.parts:
+                check_envs(part.id, as_list(part.wrappers), **part.env)
     check_engine(config.rollout.engine)
     if config.reward is not None:
         make_pipeline(config.reward).close()

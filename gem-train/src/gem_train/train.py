@@ -22,6 +22,7 @@ from gem_train.distributed.world import ALONE, World
 from gem_train.driver import arithmetic, carry_out, opened
 from gem_train.evaluation import AUTO, Evaluation, choose_teacher
 from gem_train.loop import STATE, Reinforcement, Schedule
+from gem_train.roles import with_models
 from gem_train.runs.display import Display
 from gem_train.runs.folder import RunFolder
 from gem_train.runs.summary import Summary
@@ -51,7 +52,7 @@ def train(config: TrainConfig, out: Path, display: Display, world: World = ALONE
         summary = folder.summary(Summary.parse)
         if summary is None:
             state = folder.state(STATE)
-            with arithmetic(config), _prepared(config, state, folder, display, world) as run:
+            with with_models(config), arithmetic(config), _prepared(config, state, folder, display, world) as run:
                 summary = _summary(config, run, carry_out(run, state))
             folder.write_summary(summary.as_json())
         else:

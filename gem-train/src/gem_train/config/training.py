@@ -11,6 +11,7 @@ from pydantic import Field, create_model
 
 from gem.errors import ConfigError, did_you_mean
 from gem.packs.importing import import_object
+from gem_eval.folder import OPERATIONAL
 from gem_train.algorithms.lookup import find_algorithm
 from gem_train.algorithms.settings import AlgorithmSettings
 from gem_train.config import devices
@@ -37,6 +38,10 @@ class TrainConfig(RunConfig):
     id: str = Field(description="the environment")
     algorithm: str = Field(default="rebn", description="its name or 'module:Class'; its settings are the table credit")
     reward: str | dict[str, Any] | None = Field(default=None, description="scores episodes besides the environment")
+    models: dict[str, str | dict[str, Any]] = Field(
+        default_factory=dict[str, str | dict[str, Any]], description="that environments and rewards ask, by role"
+    )
+    cache: str | None = Field(default=None, description="a folder that keeps the answers of these models")
     mix: list[MixConfig] = Field(default_factory=list[MixConfig], description="several environments by weight")
     curriculum: CurriculumConfig = CurriculumConfig()
     rollout: RolloutConfig = RolloutConfig()  # pyright: ignore[reportIncompatibleVariableOverride] - it is frozen
@@ -69,6 +74,7 @@ MAY_CHANGE = (
     "steps",
     "threads",
     "attention",
+    "cache",
     "checkpoint_every",
     "keep_checkpoints",
     "engine",
@@ -87,7 +93,9 @@ MAY_CHANGE = (
 
 
 def may_change(key: str) -> bool:
-    """True if a setting may differ when a run is resumed."""
+    """True if a setting may differ when a run is resumed, the address of a model that plays a role among them."""
+    if key.startswith("models.") and key.rpartition(".")[2] in OPERATIONAL:
+        return True
     return any(key == name or key.startswith(f"{name}.") for name in MAY_CHANGE)
 
 
@@ -118,12 +126,16 @@ def load_config(
         UnknownId, PackError: see `find_algorithm`.
     """
     merged = dict(id_of_mix(merge(sources)))
+    if merged.get("models"):  # in one thread, environments would wait for each other's answers
+        merged = merge([{"rollout": {"backend": "thread"}}, merged])
     if merged.get("model", "tiny") == "tiny":
         merged = merge([TINY, find_algorithm(_algorithm(merged)).tiny, merged])
     else:
         merged = merge([devices.preset(describe(str(merged.get("device", "auto"))), plays=True), merged])
     config = validate(_with_settings_of(_engine(merged), _algorithm(merged)), merged)
     _check_together(config)
+    if config.cache is not None and not config.models:
+        raise ConfigError("cache keeps the answers of models that play roles: set one, such as models.judge")
     return config
 
 
