@@ -86,7 +86,7 @@ pythons: $(VENV)/dev
 		venv=$(VENV)/pythons/$$version; \
 		if [ $$version = $$own ] || [ $$venv/made -nt constraints.txt ]; then continue; fi; \
 		$$python -m venv $$venv && $$venv/bin/python -m pip --disable-pip-version-check --quiet install \
-			-c constraints.txt -e gem-core -e gem-sandbox -e gem-envs-games -e gem-envs-math -e gem-envs-qa -e gem-tools && \
+			-c constraints.txt -e gem-core -e gem-sandbox -e gem-envs-arena -e gem-envs-games -e gem-envs-math -e gem-envs-qa -e gem-tools && \
 			touch $$venv/made || \
 			{ rm -rf $$venv; echo "Python $$version is left out: the packages cannot be installed"; }; \
 	done

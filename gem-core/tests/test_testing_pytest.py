@@ -28,7 +28,7 @@ def test_two_lines_make_one_test_for_each_check_of_each_env(tmp_path: Path) -> N
     done = run_pytest(tmp_path, CONTRACT, "-v", "-rA")
 
     assert done.returncode == 1
-    assert "1 failed, 31 passed, 2 skipped" in done.stdout
+    assert "1 failed, 33 passed, 2 skipped" in done.stdout
     assert "PASSED test_contract.py::test_contract[planted_envs:Good-determinism]" in done.stdout
     assert "FAILED test_contract.py::test_contract[planted_envs:NanReward-types]" in done.stdout
 
