@@ -1,63 +1,39 @@
-"""Games of gem-envs-arena in rollouts and recordings: the same seed and actions give the same bytes."""
+"""Tournaments in the games of gem-envs-arena."""
+
+from collections import Counter, deque
+from itertools import combinations
 
 import pytest
-from click.testing import CliRunner
 
-import gem
-from gem.cli.main import main
-from gem.record import Recorder, read
-from gem.rollout import rollout
-from gem.rollout.policy import random_policy
-from gem.testing.play import as_line
-from gem_envs_arena.plugin import gem_envs
+from gem.record import read
 from gem_eval import reproduce
-
-IDS = [spec.id for spec in gem_envs()]
-
-
-def games(id, path, backend="sync"):
-    """Recorded games of random play."""
-    policy = random_policy()
-    with (
-        gem.make_vec(id, 3, info_methods=policy.info_methods, backend=backend) as envs,
-        Recorder(path) as recorder,
-    ):
-        list(recorder.record(rollout(policy, envs, range(12))))
-    return sorted(read(path), key=lambda episode: episode.seed)
+from gem_eval.settings import TournamentSettings
+from gem_eval.suite import make_group
+from gem_eval.tournament import Tournament
 
 
-@pytest.mark.parametrize("id", IDS)
-def test_a_recorded_game_is_reproduced_to_the_byte(id, tmp_path):
-    for episode in games(id, tmp_path / "games.jsonl"):
+@pytest.mark.parametrize("id", ["arena:KuhnPoker-v0", "arena:TicTacToe-v0", "arena:Undercover-v0"])
+def test_a_tournament_counts_the_wins_that_the_games_name_and_its_recording_is_reproduced(id, tmp_path):
+    policies = ("random",) * 3
+    settings = TournamentSettings(policies=policies, game=make_group("", {"ids": [id]}), games=24, num_envs=5)
+    tournament = Tournament(settings, tmp_path)
+    deque(tournament.play(), maxlen=0)
+    episodes = list(read(tmp_path))
+    won = Counter()
+    for episode in episodes:
         assert episode.failure is None
-        assert reproduce(episode, trust=True) is None
-
-
-def test_three_players_play_the_same_bytes_in_every_backend_and_replay(tmp_path):
-    id = "arena:Undercover-v0"
-    played = {backend: games(id, tmp_path / f"{backend}.jsonl", backend) for backend in ("sync", "thread", "process")}
-    traces = {
-        backend: [
-            [
-                (
-                    trace.player,
-                    trace.steps,
-                    [(turn.observation, turn.action, turn.reward, as_line(turn.info)) for turn in trace.turns],
-                )
-                for trace in episode.traces
-            ]
-            for episode in episodes
-        ]
-        for backend, episodes in played.items()
+        (last,) = {tuple(turn.info["won"]) for _, turn in episode.played() if "won" in turn.info}
+        names = episode.labels["seats"]
+        for one, other in combinations(names, 2):
+            if (one in last) != (other in last):
+                winner, loser = (one, other) if one in last else (other, one)
+                won[names[winner], names[loser]] += 1
+    found = tournament.standings()
+    assert won.total() > 0
+    assert {(pair.first, pair.second): (pair.won, pair.lost) for pair in found.pairs} == {
+        (pair.first, pair.second): (won[pair.first, pair.second], won[pair.second, pair.first]) for pair in found.pairs
     }
-    assert traces["sync"] == traces["thread"] == traces["process"]
-    assert all({player for player, _, _ in episode} == {"first", "second", "third"} for episode in traces["sync"])
-    for episode in played["sync"]:
-        lines = []
-        for _ in range(2):
-            env = gem.make(id)
-            lines.append([as_line(env.reset(seed=episode.seed))])
-            lines[-1] += [as_line(env.step(turn.action)) for _, turn in episode.played()]
-        assert lines[0] == lines[1]
-    done = CliRunner().invoke(main, ["reproduce", str(tmp_path / "process.jsonl"), "--trust"])
-    assert done.stdout == "12 of 12 episodes came out the same to the byte.\n"
+    for each in found.players:  # of equal strength
+        assert each.rating_ci[0] <= 0 <= each.rating_ci[1]
+    assert [reproduce(each) for each in episodes] == [None] * len(episodes)
+    assert Tournament(settings, tmp_path).as_json() == tournament.as_json()
