@@ -210,6 +210,18 @@ def test_an_order_of_games_and_a_name_change_nothing_in_the_standings() -> None:
     assert standings(games, names, seats) == standings(games[::-1], names, seats)
 
 
+def test_luck_that_swapped_seats_even_out_does_not_widen_an_interval() -> None:
+    def width(items: list[str]) -> float:
+        """Of an interval, where the first seat wins every game of these two."""
+        games = [Game(item, order, (1.0, 0.0)) for item, order in zip(items, [(0, 1), (1, 0)] * 50, strict=True)]
+        low, high = standings(games, ["a", "b"], ["x", "y"]).players[0].rating_ci
+        return high - low
+
+    of_pairs = width([str(number // 2) for number in range(100)])
+    alone = width([str(number) for number in range(100)])
+    assert 5 * of_pairs < alone
+
+
 def test_a_budget_ends_a_tournament_and_random_moves_use_none_of_it(tmp_path: Path) -> None:
     with chat_server(lambda messages: "\\boxed{1}") as server:
         model = {"name": "openai", "model": "any", "base_url": server.url}
