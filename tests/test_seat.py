@@ -5,13 +5,14 @@ import operator
 import pytest
 
 import gem
-from gem.errors import ConfigError, Fault, PolicyError, UnknownId
+from gem.errors import ConfigError, Fault, PolicyError, UnknownId, Unreachable
 from gem.packs.make import bind
 from gem.packs.registry import get_spec
 from gem.record import Recorder, read
 from gem.rollout import Completion, Failure, Policy, rollout
 from gem.rollout.policy import random_policy
 from gem.rollout.seat import Seat
+from gem.testing.chat_server import Trouble, chat_server
 from gem.testing.checks import CHECKS, run_checks
 from gem.testing.spawned import SpawnedProcesses
 from gem.testing.subject import Subject
@@ -193,6 +194,42 @@ def test_a_policy_that_fails_makes_the_episode_a_failure(others, message):
         [episode] = rollout(lambda observation: "\\boxed{bet}", envs, [0])
     assert message in episode.failure.error
     assert not episode.success
+
+
+@pytest.mark.parametrize("backend", ["sync", "process"])
+def test_a_model_behind_an_api_plays_the_other_seat_and_one_that_fails_is_no_reward(backend):
+    def answer(messages):
+        return "I like this card. \\boxed{bet} \\boxed{call}" if "second player" in messages[0]["content"] else "?"
+
+    policy = random_policy()
+    for trouble, failures in ((Trouble(), 0), (Trouble(garble=1.0), 8)):
+        with chat_server(answer, trouble) as server:
+            others = {"name": "openai:any", "base_url": server.url, "retries": 0}
+            with gem.make_vec(
+                "arena:KuhnPoker-v0",
+                2,
+                wrappers=[seat("first", others)],
+                backend=backend,
+                info_methods=policy.info_methods,
+            ) as envs:
+                played = list(rollout(policy, envs, range(8)))
+            assert sum(episode.failure is not None for episode in played) == failures
+            assert server.requests == 8
+            contents = [message["content"] for body in server.bodies for message in body["messages"]]
+        assert not any("You are the first player" in content for content in contents)
+        # Who never folds plays for 2 chips, but when the first player gives up.
+        assert failures or {abs(episode.total_reward) for episode in played} <= {1.0, 2.0}
+
+
+def test_a_policy_that_cannot_play_at_all_ends_the_rollout():
+    policy = random_policy()
+    with (
+        gem.make_vec(
+            "arena:Negotiation-v0", 2, wrappers=[seat("second", "expert")], info_methods=policy.info_methods
+        ) as envs,
+        pytest.raises(Unreachable, match="does not have an expert"),
+    ):
+        list(rollout(policy, envs, range(100)))
 
 
 def test_a_game_that_ends_before_the_player_is_asked_is_played_again():

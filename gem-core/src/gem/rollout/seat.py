@@ -13,12 +13,13 @@ from gem import seeding
 from gem.core import Env, Info, Observation, Step, Wrapper, check_step
 from gem.episode import Completion, Start
 from gem.episode.episode import AGENT
-from gem.errors import ConfigError, Failure, Fault, PolicyError, Unreachable, did_you_mean
+from gem.errors import ConfigError, Failure, Fault, GemError, PolicyError, Unreachable, did_you_mean
 from gem.packs.component_ref import ComponentRef
 from gem.rollout.function_policy import FunctionPolicy, PolicyFunction
 from gem.rollout.named_policies import make_policy
 from gem.rollout.policy import Policy
 from gem.rollout.running import RunningEpisode
+from gem.rollout.transcript import Transcript
 from gem.work.lifetime import hold_during_fork
 
 Opponent = ComponentRef | Policy | PolicyFunction
@@ -42,7 +43,8 @@ class Seat(Wrapper):
     `success` is whether the player is among those who `won`. `sample_action` and `expert_action` are the player's own.
     A game that ends before the player is asked is played again from a seed that is derived from its own.
 
-    A policy that fails, as one whose server does not answer, fails the episode; it never becomes a reward.
+    A policy that fails, as one whose server does not answer, fails the episode; it never becomes a reward. One that
+    cannot play at all, as with a wrong key, raises `Unreachable`, so that several such episodes end a rollout.
 
     With policies that are `"random"` or `"expert"` an episode is reproduced by its seed and actions. Snapshots hold the
     game and the conversations of the other players, but not what their policies keep beside these.
@@ -158,14 +160,11 @@ class Seat(Wrapper):
             methods = {name: getattr(self.env, name)() for name in policy.info_methods}
         transcript.info = {**transcript.info, **methods}
         slot = self._asked.setdefault(player, next(_slots))
-        with _lock_of(policy):
-            policy.send({slot: transcript})
-            answers: Mapping[int, Completion | Failure] = {}
-            while slot not in answers:
-                answers = policy.recv()
-                if not answers:
-                    raise PolicyError(f"the policy of the player {player!r} returned nothing")
-        answer = answers[slot]
+        try:
+            with _lock_of(policy):
+                answer = _ask(policy, slot, transcript)
+        except GemError as error:  # a wrong key, or no expert: other games will fail as this one does
+            raise Unreachable(f"the policy of the player {player!r} cannot play: {error}") from error
         if isinstance(answer, Failure):
             kind = Unreachable if answer.unreachable else Fault
             raise kind(f"the policy of the player {player!r} failed: {answer.error}")
@@ -209,6 +208,15 @@ class Seat(Wrapper):
         finally:
             self._forget()
             self._opened.close()
+
+
+def _ask(policy: Policy, slot: int, transcript: Transcript) -> Completion | Failure:
+    """The answer of a policy that has no other request."""
+    policy.send({slot: transcript})
+    while answers := policy.recv():
+        if slot in answers:
+            return answers[slot]
+    raise PolicyError("it returned nothing")
 
 
 def _without_players(info: Info) -> Info:
