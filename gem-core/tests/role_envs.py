@@ -22,3 +22,18 @@ class Shop(TurnEnv):
 
     def sample_action(self):
         return self.wish
+
+
+class Clerk(TurnEnv):
+    """Two turns that begin with a system message."""
+
+    system = "You sell shoes."
+
+    def _reset(self, options):
+        return "A customer comes in."
+
+    def _step(self, action):
+        return Step.ongoing("And?") if self.turn == 1 else Step.final("Bye.", 1.0, success=True)
+
+    def sample_action(self):
+        return "more"

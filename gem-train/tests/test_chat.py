@@ -175,3 +175,12 @@ def test_the_wrapper_concat_chat_takes_a_tokenizer_of_transformers():
     assert env.step("\\boxed{?}").observation == (
         f"{shown}\\boxed{{?}}<|im_end|>\n<|im_start|>user\nThat is not the word.<|im_end|>\n<|im_start|>assistant\n"
     )
+
+
+def test_the_system_message_of_an_env_is_read_first_and_by_imitation_too():
+    chat = ChatEncoder(family("qwen2.5"))
+    asked = chat.prompt(Transcript("Hi", {"system": "Be brief."}), [])
+
+    assert chat.decode(asked.ids).startswith("<|im_start|>system\nBe brief.<|im_end|>\n<|im_start|>user\nHi")
+    [said] = chat.as_sampled([("Hi", "Yes")], system="Be brief.")
+    assert said.prompt_ids == asked.ids

@@ -131,7 +131,8 @@ class Env(ABC):
             options: as documented by the env.
 
         Returns:
-            The first observation, and side information.
+            The first observation, and side information, of which `system` is shown to the agent: a text that is the
+            system message of the conversation.
         """
         if seed is not None:
             self._seed_generators(seed)

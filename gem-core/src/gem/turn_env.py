@@ -44,6 +44,9 @@ class TurnEnv(Env):
     reset_options: ClassVar[tuple[str, ...]] = ()
     """The names that `reset(options=…)` accepts; others are refused."""
 
+    system: str = ""
+    """The system message of the conversation; mostly there is none."""
+
     turn: int
     """Actions in this episode, the current one included; 0 after a reset."""
 
@@ -73,7 +76,7 @@ class TurnEnv(Env):
         self._over = None
         observation = self._reset(options or {})
         self._over = False
-        return observation, {}
+        return observation, {"system": self.system} if self.system else {}
 
     def step(self, action: str) -> Step:
         check_step(self, self._over, action)

@@ -12,7 +12,7 @@ from gem.episode import ApiTools, Episode, Trace
 from gem.episode.codec import PREFIXES
 from gem.errors import MissingExtra, RecordError, one_line
 from gem.files import replacing
-from gem.llm.messages import Message, messages_of
+from gem.llm.messages import Message, joined_system, messages_of
 from gem.rollout.transcript import Transcript
 from gem.tool.content import parts_of
 from gem.tool.formats.openai import described_in
@@ -138,7 +138,9 @@ def _said_and_tools(episode: Episode, trace: Trace, reasoning: bool) -> tuple[li
     if tools is None:  # or a policy that makes no requests has written messages, as the observation says
         functions, described = described_in("\n".join(part.get("text", "") for part in parts_of(first)))
         tools = ApiTools(tuple(functions), tuple(described)) if functions else None
-    transcript = Transcript(first)
+    of_policy = trace.policy.get("system") if isinstance(trace.policy, Mapping) else None
+    system = joined_system(of_policy if isinstance(of_policy, str) else None, trace.system)
+    transcript = Transcript(first, {"system": system})
     following = [*(turn.observation for turn in trace.turns[1:]), episode.observation]
     for turn, observation in zip(trace.turns, following, strict=True):
         transcript.add(turn.completion, turn.reward, observation, turn.info)
@@ -148,9 +150,6 @@ def _said_and_tools(episode: Episode, trace: Trace, reasoning: bool) -> tuple[li
     for message in messages:
         for call in message.get("tool_calls", ()):  # chat templates expect an object, where servers expect its text
             call["function"]["arguments"] = json.loads(call["function"]["arguments"])
-    policy = trace.policy
-    if isinstance(policy, Mapping) and isinstance(policy.get("system"), str):
-        messages.insert(0, {"role": "system", "content": policy["system"]})
     return messages, list(tools.functions) if tools else None
 
 

@@ -177,16 +177,17 @@ class ChatEncoder:
         return cast("str", self.tokenizer.decode(list(ids), clean_up_tokenization_spaces=False))
 
     def as_sampled(
-        self, turns: Iterable[tuple[Observation, str]], *, history: History | None = None
+        self, turns: Iterable[tuple[Observation, str]], *, system: str = "", history: History | None = None
     ) -> Iterator[Completion]:
         """The completions of a conversation that another policy had, as if the engine had read and sampled it.
 
         Args:
             turns: each observation, and the reply to it.
+            system: the system message before them.
             history: another than the encoder's.
         """
         context: list[int] = []
-        past = Transcript("")
+        past = Transcript("", {"system": system} if system else {})
         for observation, text in turns:
             past.observation = observation
             prompt = self.prompt(past, context, history=history)

@@ -75,6 +75,8 @@ class Trace(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True)
     """The number of each turn among all of the episode, from 0; empty if nobody else acted."""
     policy: ComponentRef | None = None
     """The policy of the player, by name or with settings; None if it is not known."""
+    system: str = ""
+    """The system message with which the env began the conversation."""
 
     @property
     def rewards(self) -> tuple[float, ...]:

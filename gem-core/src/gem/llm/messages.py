@@ -28,8 +28,13 @@ def api_tools(transcript: Transcript, *, optional: bool) -> ApiTools | None:
     return ApiTools(functions, tuple(info.get("tools_text", ()))) if functions else None
 
 
+def joined_system(of_policy: str | None, of_env: str) -> str:
+    """One system message, where both a policy and an env have one: many chat templates take no second one."""
+    return "\n\n".join(filter(None, (of_policy, of_env)))
+
+
 def messages_of(transcript: Transcript, tools: ApiTools | None, *, reasoning: bool = False) -> list[Message]:
-    """The conversation as messages.
+    """The conversation as messages, after the system message of the env, if it has one.
 
     Where the request has the env's tools, calls and results have the API's form: an assistant's message with
     `tool_calls`, and after it one `tool` message for each; the description of the tools is left out of the observation.
@@ -40,7 +45,8 @@ def messages_of(transcript: Transcript, tools: ApiTools | None, *, reasoning: bo
         reasoning: whether to send the reasoning of earlier replies back, as `reasoning_content`.
     """
     history = ChatHistory(tools, reasoning=reasoning)
-    earlier = [message for turn in transcript.turns for message in history.add(turn)]
+    begin: list[Message] = [{"role": "system", "content": transcript.system}] if transcript.system else []
+    earlier = begin + [message for turn in transcript.turns for message in history.add(turn)]
     return earlier + history.asked(transcript.observation)
 
 

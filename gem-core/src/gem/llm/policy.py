@@ -13,7 +13,7 @@ from gem.http.client import encoded
 from gem.llm.answers import ChatReply
 from gem.llm.client import CONCURRENCY, OPENAI, ChatClient
 from gem.llm.errors import AccessRefused, ContextExceeded, ToolsRefused
-from gem.llm.messages import ChatHistory, api_tools, completion_of
+from gem.llm.messages import ChatHistory, api_tools, completion_of, joined_system
 from gem.rollout.function_policy import FunctionPolicy
 from gem.rollout.policy import Policy
 from gem.rollout.transcript import Transcript
@@ -28,15 +28,13 @@ _LENGTHS = frozenset({"max_tokens", "max_completion_tokens"})
 class _Sent:
     """The messages that a policy has sent of a conversation, as JSON: each is encoded once, and not in each request."""
 
-    def __init__(self, policy: Policy, tools: ApiTools | None, *, reasoning: bool) -> None:
+    def __init__(self, policy: Policy, system: str, tools: ApiTools | None, *, reasoning: bool) -> None:
         self.policy, self.history = policy, ChatHistory(tools, reasoning=reasoning)
         self.tools = None if tools is None else _raw(tools.functions)
-        self._earlier: list[Raw] = []
+        self._earlier = [_raw({"role": "system", "content": system})] if system else []
 
     def messages(self, transcript: Transcript) -> list[Raw]:
         """All of the conversation."""
-        if transcript.system and not self.history.turns:
-            self._earlier = [_raw({"role": "system", "content": transcript.system})]
         for turn in transcript.turns[self.history.turns :]:
             self._earlier += map(_raw, self.history.add(turn))
         return [*self._earlier, *map(_raw, self.history.asked(transcript.observation))]
@@ -64,7 +62,7 @@ class ChatPolicy(FunctionPolicy):
         concurrency: most requests at once.
         timeout: seconds for one request.
         retries: requests after the first, for one reply.
-        system: a system message before the conversation.
+        system: a system message before the conversation, and before that of the env.
         temperature: of sampling; None leaves it to the server.
         top_p: of sampling.
         max_tokens: the longest reply, in tokens.
@@ -118,7 +116,7 @@ class ChatPolicy(FunctionPolicy):
             **(extra or {}),
         }
         self._fields: dict[str, Any] = {name: _raw(value) for name, value in fields.items()}
-        self._system = [] if system is None else [_raw({"role": "system", "content": system})]
+        self._system = system
         self._stop, self._return_reasoning = stop, return_reasoning
         self._in_text = False
         """Whether new conversations call optional tools in text, because the server has refused tools."""
@@ -133,7 +131,11 @@ class ChatPolicy(FunctionPolicy):
     async def ask(self, messages: Sequence[Mapping[str, Any]], fields: Mapping[str, Any]) -> ChatReply:
         """The reply to any messages, with these settings and further fields; for one event loop, which is not that of
         `send` and `recv`. For the errors see `ChatClient.chat`."""
-        return await self.client.chat({**self._fields, **fields, "messages": [*self._system, *messages]})
+        if self._system:
+            first: Any = messages[0].get("content") if messages[0].get("role") == "system" else ""
+            system = joined_system(self._system, str(first))
+            messages = [{"role": "system", "content": system}, *messages[bool(first) :]]
+        return await self.client.chat({**self._fields, **fields, "messages": messages})
 
     async def _reply(self, transcript: Transcript) -> Completion:
         tools = api_tools(transcript, optional=not self._in_text)
@@ -160,8 +162,9 @@ class ChatPolicy(FunctionPolicy):
     async def _ask(self, transcript: Transcript, tools: ApiTools | None) -> Completion:
         sent = transcript.kept
         if not isinstance(sent, _Sent) or sent.policy is not self or sent.history.tools is not tools:
-            sent = transcript.kept = _Sent(self, tools, reasoning=self._return_reasoning)
-        body = {**self._fields, "messages": self._system + sent.messages(transcript)}
+            system = joined_system(self._system, transcript.system)
+            sent = transcript.kept = _Sent(self, system, tools, reasoning=self._return_reasoning)
+        body = {**self._fields, "messages": sent.messages(transcript)}
         # A chat API ends a reply after its calls; the texts are those of calls in text.
         stop: Sequence[str] = transcript.info.get("stop", ()) if self._stop and tools is None else ()
         if sent.tools is not None:

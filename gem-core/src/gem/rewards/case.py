@@ -29,7 +29,8 @@ class Case:
 
     def messages(self) -> list[ChatMessage]:
         """The conversation of the player up to the reply of the turn, as chat messages."""
-        found: list[ChatMessage] = []
+        system = self.trace.system
+        found: list[ChatMessage] = [{"role": "system", "content": system}] if system else []
         for turn in self.trace.turns[: self.index + 1]:
             found.append({"role": "user", "content": turn.observation})
             found.append({"role": "assistant", "content": turn.action})

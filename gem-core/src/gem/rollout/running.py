@@ -146,7 +146,12 @@ class RunningEpisode:
             spec=self._spec,
             key=uuid.uuid4().hex,
             traces=tuple(
-                Trace(tuple(each.turns), player, () if alone else self._numbers(player, len(each.turns)))
+                Trace(
+                    tuple(each.turns),
+                    player,
+                    () if alone else self._numbers(player, len(each.turns)),
+                    system=each.system,
+                )
                 for player, each in self.transcripts.items()
             ),
             observation=last.observation if step is None else step.observation,

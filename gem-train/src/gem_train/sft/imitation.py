@@ -16,7 +16,7 @@ from transformers import PreTrainedModel
 
 from gem import seeding
 from gem.chat.encoder import ChatEncoder
-from gem.episode import Episode, Turn
+from gem.episode import Episode, Trace, Turn
 from gem.rollout import Start
 from gem.rollout.policy import Policy
 from gem.rollout.starts import ByWeight
@@ -145,13 +145,13 @@ def tokenized(episode: Episode, chat: ChatEncoder, limit: int | None = None) -> 
         chat: the tokenizer and the chat template.
         limit: ids of a segment; the turn that exceeds it, and those after it, are left out.
     """
-    return episode.each_trace(lambda trace: structs.replace(trace, turns=tuple(_sampled(trace.turns, chat, limit))))
+    return episode.each_trace(lambda trace: structs.replace(trace, turns=tuple(_sampled(trace, chat, limit))))
 
 
-def _sampled(turns: Sequence[Turn], chat: ChatEncoder, limit: int | None) -> Iterator[Turn]:
-    said = chat.as_sampled((turn.observation, turn.action) for turn in turns)
+def _sampled(trace: Trace, chat: ChatEncoder, limit: int | None) -> Iterator[Turn]:
+    said = chat.as_sampled(((turn.observation, turn.action) for turn in trace.turns), system=trace.system)
     length = 0
-    for turn, completion in zip(turns, said, strict=True):
+    for turn, completion in zip(trace.turns, said, strict=True):
         length = 0 if completion.new_segment else length
         length += len(completion.prompt_ids) + len(completion.ids)
         if limit is not None and length > limit:

@@ -33,7 +33,7 @@ function chosen(episodes) {
 function text_of(episode) { // kept, because searching asks for it at every key
   if (episode.text === undefined) {
     const parts = episode.turns.flatMap((turn) => [plain(turn.observation), turn.text]);
-    episode.text = [...parts, plain(episode.observation), episode.failure ? episode.failure.error : "", episode.seed].join("\n").toLowerCase();
+    episode.text = [...episode.traces.map(({ system = "" }) => system), ...parts, plain(episode.observation), episode.failure ? episode.failure.error : "", episode.seed].join("\n").toLowerCase();
   }
   return episode.text;
 }

@@ -66,7 +66,9 @@ function end_of(episode) {
     episode.failed_on ? make("pre", {}, shown(episode.failed_on.text)) : null, make("details", {}, make("summary", {}, "traceback"), make("pre", {}, shown(failure.traceback)))));
 }
 
-const transcript = (episode) => [...episode.turns.map((_, index) => turn_of(episode, index)), end_of(episode)];
+const system_of = (episode) => episode.traces.filter(({ system }) => system).map(({ system, player }) =>
+  make("section", { class: "turn" }, block("world", [`system message${episode.traces.length > 1 ? ` of ${player}` : ""}`], make("pre", {}, shown(system)))));
+const transcript = (episode) => [...system_of(episode), ...episode.turns.map((_, index) => turn_of(episode, index)), end_of(episode)];
 
 const total_of = ({ turns }) => turns.reduce((sum, turn) => sum + Number(turn.reward), 0);
 const player_of = (episode, { player, policy = null }) => String(episode.labels.seats?.[player] ?? name_of(policy));
