@@ -398,3 +398,24 @@ def test_a_rollout_with_a_pool_that_wakes_nobody_does_not_finish(
         assert not finished(lambda: episodes.extend(rollout(writer, envs, range(4))), 1.0)
         assert wait_for(lambda: len(episodes) == 4)
     assert [type(episode.failure).__name__ for episode in episodes].count("Failure") == 2
+
+
+def test_a_call_that_is_cancelled_before_it_begins_leaves_nothing_open_behind_a_session_that_is_closed(
+    own: ToolRuntime,
+) -> None:
+    cups, go_on = Cups(capacity=1), threading.Event()
+    session = own.session([cups])
+
+    async def busy() -> None:
+        go_on.wait(60)
+
+    blocking = own.submit(busy())
+    own.start(sip_of(cups), {}, session).cancel()
+    closing = threading.Thread(target=session.close, daemon=True)
+    closing.start()
+    go_on.set()
+    blocking.result(60)
+    closing.join(60)
+
+    assert (own.states.in_use, own.figures()["cups"].in_use) == (0, 0)
+    assert own.call(sip_of(cups), {}, own.session([cups])).startswith("1 in")  # type: ignore[union-attr]

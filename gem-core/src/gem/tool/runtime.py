@@ -131,7 +131,14 @@ class ToolRuntime:
         # Not seeded: pauses do not affect episodes, and those of many processes should differ.
         self._jitter = random.Random()
 
-    async def _call(self, tool: Tool, arguments: Mapping[str, Any], session: ToolSession | None) -> Outcome[Any]:
+    def _call(
+        self, tool: Tool, arguments: Mapping[str, Any], session: ToolSession | None
+    ) -> Coroutine[Any, Any, Outcome[Any]]:
+        if session is not None and tool.resource is not None:
+            session.expect_call()
+        return self._carry_out(tool, arguments, session)
+
+    async def _carry_out(self, tool: Tool, arguments: Mapping[str, Any], session: ToolSession | None) -> Outcome[Any]:
         """The outcome of a call. It raises nothing, unless it is cancelled."""
         task = asyncio.current_task()
         assert task is not None

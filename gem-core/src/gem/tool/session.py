@@ -128,12 +128,15 @@ class ToolSession:
     ) -> None:
         self._pool, self._wait = pool, wait
         self._held = _Held(pool, resources)
+        self._called = False
         finalizer = weakref.finalize(self, _release, self._held, spawn)
         finalizer.atexit = False  # the runtime closes everything then
 
     def close(self) -> None:
         """Give back every state. The session may be used again."""
-        if self._held:
+        # A call that was cancelled before it began may yet open one, so this gets in line behind it.
+        if self._called or self._held:
+            self._called = False
             self._wait(self.aclose())
 
     async def aclose(self) -> None:
@@ -153,7 +156,12 @@ class ToolSession:
 
     def forget(self) -> None:
         """Drop every state without closing it: the runtime has closed them, or they belong to the parent of a fork."""
+        self._called = False
         self._held.forget()
+
+    def expect_call(self) -> None:
+        """A call with this session is about to begin, in the runtime's event loop."""
+        self._called = True
 
     async def take(self, resource: Resource[Any]) -> Any:
         """The state of `resource`, for a call."""

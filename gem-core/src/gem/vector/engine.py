@@ -304,10 +304,10 @@ class VectorEnv:
             if refused is not None:
                 raise refused
             if any(capacities):
+                self._backend.share_capacities()
                 self._short = exceeded(capacities, everywhere=bool(self._mixture))
                 if self._short and not self._backend.independent:
                     raise refusal(self._short, self.num_envs)
-                self._backend.share_capacities()
         except BaseException:
             self.close()
             raise
