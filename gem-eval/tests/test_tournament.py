@@ -225,14 +225,16 @@ def test_luck_that_swapped_seats_even_out_does_not_widen_an_interval() -> None:
 def test_a_budget_ends_a_tournament_and_random_moves_use_none_of_it(tmp_path: Path) -> None:
     with chat_server(lambda messages: "\\boxed{1}") as server:
         model = {"name": "openai", "model": "any", "base_url": server.url}
-        whole = Tournament(settings(model, "random", games=10))
+        whole = Tournament(settings(model, "random", games=40, num_envs=8))
         played(whole)
         assert whole.meter is not None
         used = whole.meter.spent.prompt + whole.meter.spent.completion
-        limited = Tournament(settings(model, "random", games=10, budget=Budget(max_tokens=used // 2)), tmp_path / "a")
+        limited = Tournament(
+            settings(model, "random", games=40, num_envs=8, budget=Budget(max_tokens=used // 2)), tmp_path / "a"
+        )
         played(limited)
     assert limited.budget_spent
-    assert 0 < limited.played < 20
+    assert 0 < limited.played < 80
     assert limited.meter is not None
     reply = used / whole.meter.spent.requests
     assert limited.meter.spent.prompt + limited.meter.spent.completion <= max(0.5 * used * 1.05, 0.5 * used + reply)

@@ -286,6 +286,13 @@ if CHROMIUM:
         browser.evaluate("document.querySelector('tbody tr').click()")
         browser.evaluate("new Promise((done) => setTimeout(done, 200))")
         assert "returns: x 1 (expert), y 0 (" in summary(browser)
+        with Recorder(tmp_path / "episodes.jsonl") as recorder:
+            recorder.write(FIRST[0], {"seats": {"agent": {"toString": 1}, "__proto__": None}})
+        page.write_text(page_of([run_of(tmp_path)]))
+        browser.open(f"{page.as_uri()}#tab=Episodes&open=30")
+        assert "return 0" in summary(browser)
+        browser.open(f"{page.as_uri()}#tab=Episodes")
+        assert len(browser.evaluate(ROWS)) == 31
 
     def test_no_program_of_a_page_had_a_fault(browser: Browser, address: str) -> None:
         for place in (

@@ -1,4 +1,5 @@
-"""Measuring: a model evaluated on environments, and recorded episodes replayed, graded again, compared and exported.
+"""Measuring: a model evaluated on environments, tournaments of several, and recorded episodes replayed, graded again,
+compared and exported.
 
 ```python
 from gem_eval import evaluate
@@ -21,8 +22,9 @@ if TYPE_CHECKING:
     from gem_eval.folder import read_settings
     from gem_eval.replay import Difference, Rescore, outdated, reproduce, rescore
     from gem_eval.results import Result
-    from gem_eval.settings import Budget, Group, Settings
+    from gem_eval.settings import Budget, Group, Settings, TournamentSettings
     from gem_eval.suite import read_models, read_suite
+    from gem_eval.tournament import Tournament
 
 _HOME = {
     "evaluating": ("evaluate",),
@@ -30,8 +32,9 @@ _HOME = {
     "folder": ("read_settings",),
     "replay": ("Difference", "Rescore", "outdated", "reproduce", "rescore"),
     "results": ("Result",),
-    "settings": ("Budget", "Group", "Settings"),
+    "settings": ("Budget", "Group", "Settings", "TournamentSettings"),
     "suite": ("read_models", "read_suite"),
+    "tournament": ("Tournament",),
 }
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
 
@@ -43,6 +46,8 @@ __all__ = [  # pyright: ignore[reportUnsupportedDunderAll]
     "Rescore",
     "Result",
     "Settings",
+    "Tournament",
+    "TournamentSettings",
     "evaluate",
     "outdated",
     "read_models",

@@ -55,7 +55,8 @@ const percent = (value) => (100 * value).toFixed(1) + "%";
 const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
 const few = (count, word) => `${count} ${word}${count === 1 ? "" : "s"}`;
 const name_of = (policy) => (policy === null ? "" : typeof policy === "string" ? policy : policy.model ? `${policy.name}:${policy.model}` : policy.path ?? policy.name);
-const seats_of = (episode) => Object.values(episode.labels.seats ?? {}).map(String); // the names of who plays in a tournament
+const text_or_json = (value) => (typeof value === "string" ? value : JSON.stringify(value));
+const seats_of = (episode) => Object.values(episode.labels.seats ?? {}).map(text_or_json); // the names of who plays in a tournament
 const outcome_of = (episode) => (episode.end === "failed" ? "failed" : episode.success ? "success" : "no success");
 const outcome = (episode) => make("span", { class: "pill " + outcome_of(episode).replace(" ", "-") }, outcome_of(episode));
 const signed = (value) => (value > 0 ? "good" : value < 0 ? "bad" : "dim");

@@ -71,7 +71,7 @@ const system_of = (episode) => episode.traces.filter(({ system }) => system).map
 const transcript = (episode) => [...system_of(episode), ...episode.turns.map((_, index) => turn_of(episode, index)), end_of(episode)];
 
 const total_of = ({ turns }) => turns.reduce((sum, turn) => sum + Number(turn.reward), 0);
-const player_of = (episode, { player, policy = null }) => String(episode.labels.seats?.[player] ?? name_of(policy));
+const player_of = (episode, { player, policy = null }) => text_or_json(episode.labels.seats?.[player] ?? name_of(policy));
 function returned(episode, trace) {
   const played_by = player_of(episode, trace);
   return `${trace.player} ${number(total_of(trace))}${played_by ? ` (${played_by})` : ""}`;
