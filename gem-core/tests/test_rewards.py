@@ -99,6 +99,18 @@ def test_a_reward_per_turn_sees_only_what_came_before_and_scores_every_turn():
     ]
 
 
+def test_the_weight_of_the_env_is_that_of_all_its_turns():
+    episode = played(["a", "b", "c"])
+    pipeline = gem.RewardPipeline([length], weights={"env": 0})
+
+    once = score(pipeline, episode)
+
+    assert once.rewards == (0.0, 0.0, 1.0)
+    assert reweighted(once, {"env": 2}).rewards == (2.0, 2.0, 3.0)
+    assert reweighted(score(gem.RewardPipeline([length]), episode), {"env": 0}).rewards == (0.0, 0.0, 1.0)
+    assert unscored(once) == episode
+
+
 def test_every_player_is_scored_unless_some_are_named():
     traces = (
         Trace((Turn("a?", Completion("a"), 0.0, {}),), player="ann", steps=(0,)),
@@ -197,6 +209,24 @@ def test_slots_play_on_while_episodes_are_scored():
         found = list(scored(rollout(lambda observation: "x", envs, range(3)), gem.RewardPipeline([together])))
 
     assert [episode.failure for episode in found] == [None] * 3
+
+
+def test_episodes_are_scored_to_the_end_before_what_ended_the_rollout_is_raised():
+    @gem.reward
+    async def slow(answer: str) -> float:
+        await asyncio.sleep(0.05)
+        return 1.0
+
+    def episodes():
+        yield played()
+        yield played()
+        raise Unreachable("the server has gone")
+
+    stage = scored(episodes(), gem.RewardPipeline([slow]))
+
+    assert [next(stage).total_reward, next(stage).total_reward] == [2.0, 2.0]
+    with pytest.raises(Unreachable, match="has gone"):
+        next(stage)
 
 
 def test_no_more_calls_run_at_once_than_the_pipeline_allows():

@@ -294,6 +294,24 @@ if CHROMIUM:
         browser.open(f"{page.as_uri()}#tab=Episodes")
         assert len(browser.evaluate(ROWS)) == 31
 
+    def test_the_scores_of_a_judge_are_shown_with_weights_and_reasons(browser: Browser, tmp_path: Path) -> None:
+        kept = {"score": 0.5, "points": [4, 6], "reasons": ["half <b>of</b> it", "more"]}
+        info = {"scored": {"env": {"env": 1.0}, "scores": {"judge/right": kept}, "weights": {"judge/right": 2.0}}}
+        turns = (
+            Turn("a card", Completion("bid"), 2.0, info, {"env": 1.0, "judge/right": 1.0}),
+            Turn("a card", Completion("bid"), 0.0, {"scored": {"scores": 3, "by": "somebody else, with words"}}),
+        )
+        with Recorder(tmp_path / "episodes.jsonl") as recorder:
+            recorder.write(structs.replace(FIRST[0], traces=(Trace(turns),)))
+        page = tmp_path / "page.html"
+        page.write_text(page_of([run_of(tmp_path)]))
+        browser.open(f"{page.as_uri()}#open=0")
+        acted = browser.evaluate("[...document.querySelectorAll('.agent .who')].map((each) => each.textContent)")
+        assert acted[0] == "action 1reward 2env 1judge/right 1"
+        told = browser.evaluate("[...document.querySelectorAll('.agent details')].map((each) => each.textContent)")
+        assert told[0] == "scoresjudge/right: 0.5 × 2\n    points: 4; 6\n    reasons: half <b>of</b> it; more"
+        assert told[1].startswith('scored{"scores":3')
+
     def test_no_program_of_a_page_had_a_fault(browser: Browser, address: str) -> None:
         for place in (
             "",

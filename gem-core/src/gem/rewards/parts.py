@@ -48,7 +48,7 @@ def has_ended(episode: Episode) -> bool:
 
 
 def with_scores(turn: Turn, scores: Scores, weights: Mapping[str, float]) -> Turn:
-    """A turn that has not been scored, with scores and the parts that follow from them.
+    """A turn that has not been scored, with scores and the parts that follow from them; as it is if nothing changes.
 
     Args:
         turn: of an episode.
@@ -62,6 +62,8 @@ def with_scores(turn: Turn, scores: Scores, weights: Mapping[str, float]) -> Tur
         raise ConfigError(
             f"the env gives a reward named {min(taken)!r} itself: give that of the pipeline another name, with name="
         )
+    if not scores and weights.get(ENV, 1.0) == 1.0:
+        return turn
     values = {part: {"score": score.value, **score.details} for part, score in scores.items()}
     return _weighted(turn, _Scored(dict(turn.parts) or {ENV: turn.reward}, values, {}), weights)
 
@@ -76,11 +78,16 @@ def reweighted(episode: Episode, weights: Mapping[str, float]) -> Episode:
 
     def changed(turn: Turn) -> Turn:
         if (scored := _scored_of(turn)) is None:
-            return turn
+            return with_scores(turn, {}, weights)
         kept = {part: weight for part, weight in scored.weights.items() if reward_of(part) not in weights}
         return _weighted(turn, scored, {**kept, **weights})
 
-    return _each_turn(episode, changed)
+    def of_trace(trace: Trace) -> Trace:
+        if not any(map(_scored_of, trace.turns)):
+            return trace
+        return replace(trace, turns=tuple(map(changed, trace.turns)))
+
+    return episode.each_trace(of_trace)
 
 
 def unscored(episode: Episode) -> Episode:

@@ -121,13 +121,10 @@ class RewardPipeline:
         last = len(trace.turns) - 1
         asked = [(index, each) for each in self.rewards for index in range(0 if each.per_turn else last, last + 1)]
         found = await _all(call(each, Case(episode, trace, index)) for index, each in asked)
-        scores: dict[int, dict[str, Score]] = {last: {}}
+        scores: list[dict[str, Score]] = [{} for _ in trace.turns]
         for (index, _), given in zip(asked, found, strict=True):
-            scores.setdefault(index, {}).update(given)
-        turns = (
-            with_scores(turn, scores[index], self.weights) if index in scores else turn
-            for index, turn in enumerate(trace.turns)
-        )
+            scores[index].update(given)
+        turns = (with_scores(turn, each, self.weights) for turn, each in zip(trace.turns, scores, strict=True))
         return replace(trace, turns=tuple(turns))
 
 

@@ -19,10 +19,12 @@ TIMEOUT = 120.0
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """A score with what it is based on, such as the reasons of a judge; `details` are JSON, and are recorded."""
+    """A score, with what it is based on."""
 
     value: float
+    """Without a weight."""
     details: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    """Such as the reasons of a judge, in JSON; they are recorded."""
 
 
 Scores = Mapping[str, Score]

@@ -17,7 +17,8 @@ def scored(episodes: Iterable[Episode], pipeline: RewardPipeline | None) -> Gene
     """The episodes, such as those of a `rollout`, with their scores; each as soon as it is scored.
 
     All are yielded: one that failed as it is, and one of which a reward failed as a failure. Closing the generator
-    closes that of the episodes, and cancels what is under way. Without a pipeline they are yielded as they are.
+    closes that of the episodes, and cancels what is under way. Without a pipeline they are yielded as they are. An
+    exception of `episodes` is raised when those before it are scored.
 
     Raises:
         GemError: a setting of a reward is wrong.
@@ -36,8 +37,17 @@ def scored(episodes: Iterable[Episode], pipeline: RewardPipeline | None) -> Gene
             if unreachable is not None:
                 raise unreachable
 
+    error: Exception | None = None
+    upcoming = iter(episodes)
     try:
-        for episode in episodes:
+        while True:
+            try:
+                episode = next(upcoming, None)
+            except Exception as raised:  # such as a budget that is spent: what has been played is kept
+                error = raised
+                break
+            if episode is None:
+                break
             if pipeline is None or episode.failure is not None:
                 yield episode
             else:
@@ -49,6 +59,8 @@ def scored(episodes: Iterable[Episode], pipeline: RewardPipeline | None) -> Gene
                 yield from finished(timeout=None)
         while pending:
             yield from finished(timeout=None)
+        if error is not None:
+            raise error
     finally:
         for future in pending:
             future.cancel()

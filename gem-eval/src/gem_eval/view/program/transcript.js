@@ -22,10 +22,21 @@ function observed(value, index, after) {
   return block(tool ? "world tool" : "world", [tool ? `result of ${tool.name ?? "a tool"}` : index === null ? "last observation" : `observation ${index + 1}`], ...content(value));
 }
 
+// The scores of rewards besides the env's, which `gem.rewards` records; null for anything else of that name.
+function scores_of(kept) {
+  const table = (value) => value !== null && typeof value === "object" && !Array.isArray(value);
+  if (!table(kept) || !table(kept.scores) || !table(kept.weights) || !Object.values(kept.scores).every(table)) return null;
+  const plainly = (value) => Array.isArray(value) ? value.map(plainly).join("; ") : typeof value === "string" ? value : JSON.stringify(value);
+  return Object.entries(kept.scores).map(([name, { score, ...told }]) => [
+    `${name}: ${number(Number(score))} × ${number(Number(kept.weights[name] ?? 1))}`,
+    ...Object.entries(told).map(([what, value]) => `    ${what}: ${plainly(value)}`)].join("\n")).join("\n");
+}
+
 const UNTOLD = ["tool", "stop", "success"], UNTOLD_OF_PLAYERS = [...UNTOLD, "player", "rewards"]; // they are shown elsewhere
 function acted(turn, index) {
   const tool = turn.info.tool, untold = turn.player === "agent" ? UNTOLD : UNTOLD_OF_PLAYERS;
-  const rest = Object.entries(turn.info).filter(([name]) => !untold.includes(name)).map(([name, value]) => [name, JSON.stringify(value)]);
+  const scores = scores_of(turn.info.scored);
+  const rest = Object.entries(turn.info).filter(([name]) => !untold.includes(name) && !(scores && name === "scored")).map(([name, value]) => [name, JSON.stringify(value)]);
   const short = rest.filter(([, text]) => text.length <= 40), long = rest.filter(([, text]) => text.length > 40);
   return block("agent" + (tool ? " call" : ""), [
     make("span", {}, `action ${index + 1}` + (turn.player === "agent" ? "" : ` of ${turn.player}`)),
@@ -37,6 +48,7 @@ function acted(turn, index) {
     ...short.map(([name, text]) => make("span", {}, shown(`${name} ${text}`)))],
   turn.reasoning ? make("details", {}, make("summary", {}, "reasoning"), make("pre", { class: "dim" }, shown(turn.reasoning))) : null,
   turn.tokens && !state.plain ? token_view(turn.tokens) : said(turn),
+  scores ? make("details", {}, make("summary", {}, "scores"), make("pre", {}, shown(scores))) : null,
   ...long.map(([name, text]) => make("details", {}, make("summary", {}, shown(name)), make("pre", {}, shown(text)))));
 }
 
