@@ -419,3 +419,74 @@ def test_a_call_that_is_cancelled_before_it_begins_leaves_nothing_open_behind_a_
 
     assert (own.states.in_use, own.figures()["cups"].in_use) == (0, 0)
     assert own.call(sip_of(cups), {}, own.session([cups])).startswith("1 in")  # type: ignore[union-attr]
+
+
+# Rewards.
+
+
+class Few(Resource[list[str]]):
+    """Lines; there may be two."""
+
+    capacity, name = 2, "few"
+    opened = closed = 0
+
+    def open(self) -> list[str]:
+        self.opened += 1
+        return []
+
+    def close(self, state: list[str]) -> None:
+        self.closed += 1
+
+
+few = Few()
+
+
+@tool(resource=few)
+def jot(lines: list[str], text: str) -> str:
+    """Write a line down."""
+    lines.append(text)
+    return text
+
+
+def keeping(env: gem.Env) -> gem.Env:
+    return ToolEnv(env, [jot], keep_resources=True)
+
+
+@gem.reward(resource=few)
+def jotted(lines: list[str]) -> float:
+    return len(lines)
+
+
+def jots(transcript: Any) -> str:
+    return "<jot>x</jot>" if len(transcript.turns) < 3 else "yes"
+
+
+def test_rewards_get_the_state_that_the_tools_of_the_episode_used_and_give_it_back() -> None:
+    envs = gem.make_vec("tool_samples:Talk", 4, backend="thread", wrappers=[keeping])
+    pipeline = gem.RewardPipeline([jotted])
+    scored: list[Any] = []
+
+    def play() -> None:
+        scores = [pipeline.start(episode) for episode in rollout(jots, envs, range(12))]
+        scored.extend(score.result(60) for score in scores)
+
+    with envs:
+        assert finished(play)
+    pipeline.close()
+
+    assert [episode.turns[-1].parts["jotted"] for episode in scored] == [3.0] * 12
+    assert (few.opened, few.closed) == (12, 12)
+    assert ToolRuntime().figures()["few"].in_use == 0
+
+
+def test_what_an_episode_has_open_is_given_back_with_the_episode_and_does_not_leave_its_process() -> None:
+    with gem.make_vec("tool_samples:Talk", 2, backend="sync", wrappers=[keeping]) as envs:
+        episodes = list(rollout(jots, envs, range(2)))
+        assert ToolRuntime().figures()["few"].in_use == 2
+        del episodes
+        gc.collect()
+        assert wait_for(lambda: ToolRuntime().figures()["few"].in_use == 0)
+    wrapper = {"name": "tool_env", "tools": "tool_samples:note", "keep_resources": True}
+    with gem.make_vec("tool_samples:Talk", 1, backend="process", wrappers=[wrapper]) as envs:
+        (episode,) = rollout(lambda transcript: jots(transcript).replace("jot", "note"), envs, [0])
+    assert "use backend='thread' or 'sync'" in str(episode.failure)

@@ -25,8 +25,7 @@ from gem.errors import (
 from gem.rewards.case import Case
 from gem.rewards.parts import ENV, has_ended, reward_of, unscored, with_scores, with_success
 from gem.rewards.reward import Reward, Score, Scores, reward
-from gem.tool.runtime import ToolRuntime
-from gem.tool.session import ToolSession
+from gem.tool.runtime import EpisodeResources, ToolRuntime
 
 AT_ONCE = 64
 """Default limit on calls of rewards at once."""
@@ -104,14 +103,17 @@ class RewardPipeline:
         if not has_ended(episode):
             return episode
         played = unscored(episode)
-        session = runtime.session()
-        call = partial(_call, runtime, session)
+        resources = _kept(played)
+        if resources is None:
+            needed = [each.tool.resource for each in self.rewards if each.tool.resource is not None]
+            resources = EpisodeResources(runtime, runtime.session(needed))
+        call = partial(_call, resources)
         try:
             traces = await _all(self._of_trace(played, trace, call) for trace in played.traces)
         except (RewardFailed, Unreachable) as error:
             return replace(played, failure=failure_of(error))
         finally:
-            await session.aclose()
+            await resources.aclose()
         scored = replace(played, traces=tuple(traces))
         return scored if self._success is None else with_success(scored, *self._success)
 
@@ -128,7 +130,14 @@ class RewardPipeline:
         return replace(trace, turns=tuple(turns))
 
 
-async def _call(runtime: ToolRuntime, session: ToolSession, each: Reward, case: Case) -> Scores:
+def _kept(episode: Episode) -> EpisodeResources | None:
+    """What the tools of the episode had open, if its env keeps it (`ToolEnv(keep_resources=True)`)."""
+    infos = (trace.turns[-1].info for trace in episode.traces if trace.turns)
+    found = (info.get("resources") for info in infos)
+    return next((each for each in found if isinstance(each, EpisodeResources)), None)
+
+
+async def _call(resources: EpisodeResources, each: Reward, case: Case) -> Scores:
     """The scores of a reward.
 
     Raises:
@@ -137,7 +146,7 @@ async def _call(runtime: ToolRuntime, session: ToolSession, each: Reward, case: 
         GemError: a setting is wrong.
     """
     try:
-        return each.read(await runtime.acall(each.tool, each.arguments(case), session))
+        return each.read(await resources.acall(each.tool, each.arguments(case)))
     except (ToolError, BadArguments) as error:
         if each.refused is None:
             raise RewardFailed(f"{each.name}: {one_line(error)}") from error

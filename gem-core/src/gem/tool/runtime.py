@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 from gem.checks import check_int
-from gem.errors import ToolError, ToolTimeout
+from gem.errors import ConfigError, ToolError, ToolTimeout
 from gem.tool.cache import Cache, key_of
 from gem.tool.content import Content, check_content
 from gem.tool.pool import StatePool
@@ -250,6 +250,29 @@ async def _attempt_async(function: Callable[[], Coroutine[Any, Any, Any]]) -> Ou
         return Outcome(error=RuntimeError(f"it cancelled itself: {error!r}"))
     except BaseException as error:  # such as SystemExit, which would end the event loop
         return Outcome(error=error)
+
+
+class EpisodeResources:
+    """The states of an episode's resources, for calls after it has been played: by its rewards.
+
+    It stays in this process. What is open is given back by `aclose`, or when this is garbage-collected.
+    """
+
+    def __init__(self, runtime: ToolRuntime, session: ToolSession) -> None:
+        self._runtime, self._session = runtime, session
+
+    async def acall(self, tool: Tool, arguments: Mapping[str, Any]) -> Content:
+        """Call a tool with these states; see `ToolRuntime.acall`."""
+        return await self._runtime.acall(tool, arguments, self._session)
+
+    async def aclose(self) -> None:
+        """Give back every state, from any event loop."""
+        await asyncio.wrap_future(self._runtime.submit(self._session.aclose()))
+
+    def __reduce__(self) -> Any:
+        raise ConfigError(
+            "what an episode has open (keep_resources=True) cannot leave their process: use backend='thread' or 'sync'"
+        )
 
 
 _shared = ToolRuntime()

@@ -17,7 +17,7 @@ from gem.tool.formats import BadCall, CallFormat, ToolCall, find_format
 from gem.tool.formats.base import DOUBLED
 from gem.tool.formats.json_call import described as described_tool
 from gem.tool.resource import capped, name_of
-from gem.tool.runtime import ToolRuntime, shared_runtime
+from gem.tool.runtime import EpisodeResources, ToolRuntime, shared_runtime
 from gem.tool.session import ToolSession
 from gem.tool.tool import Tool, tools_of
 from gem.work.threads import Outcome
@@ -103,6 +103,9 @@ class ToolEnv(Wrapper):
         tool_error_reward: for each that raised `ToolError`, and for each call that is refused.
         parallel: a reply may have several calls, which run at once; in the formats `hermes` and `openai`, and `auto`,
             which in text is then `hermes`.
+        keep_resources: the states of resources stay open after the last step for the rewards of the episode
+            (`gem.rewards.RewardPipeline`, which gives them back), with the backends `sync` and `thread`: its info has
+            them as `resources`.
         max_result: characters of a result that the agent is shown; a longer one loses its middle.
         runtime: what carries out the calls; by default the one that the process shares.
 
@@ -137,6 +140,7 @@ class ToolEnv(Wrapper):
         tool_success_reward: float = 0.0,
         tool_error_reward: float = 0.0,
         parallel: bool = False,
+        keep_resources: bool = False,
         max_result: int = 10_000,
         runtime: ToolRuntime | None = None,
     ) -> None:
@@ -165,6 +169,7 @@ class ToolEnv(Wrapper):
         self.tool_reward = finite("tool_reward", tool_reward)
         self.tool_success_reward = finite("tool_success_reward", tool_success_reward)
         self.tool_error_reward = finite("tool_error_reward", tool_error_reward)
+        self.keep_resources = keep_resources
         self.max_result = check_int("max_result", max_result, 1)
         self._resources = list(dict.fromkeys(tool.resource for tool in self.tools.values() if tool.resource))
         own = {name_of(resource): resource.capacity for resource in capped(self._resources) if resource.capacity}
@@ -201,6 +206,9 @@ class ToolEnv(Wrapper):
         try:
             step = self._step(action)
             self._over = step.done
+            if step.done and self.keep_resources and self._session is not None:
+                step.info["resources"] = EpisodeResources(self._runtime, self._session)
+                self._session = None
         finally:
             if self._over:
                 self._end()
