@@ -19,6 +19,7 @@ from gem.packs.importing import import_object
 from gem.packs.registry import registry
 
 KNOWN_COMMANDS: Mapping[str, str] = {
+    "arena": "gem-eval",
     "compare": "gem-eval",
     "eval": "gem-eval",
     "export": "gem-eval",
