@@ -29,6 +29,8 @@ def moody(episode) -> float:
         raise ConnectionError("no mood")
     return 1.0
 
+by_role = gem.judge({"right": "It is the word.", "brief": "Nothing else."})
+
 long = gem.RewardPipeline([length], weights={"length": 0.5}, success=("length", 13))
 
 def judged(url):
@@ -117,6 +119,22 @@ def test_weights_of_a_judge_are_changed_later_without_asking_a_model(tmp_path, f
     assert (result["return_mean"], changed["reward_only"]) == (1.5, 8)
     (turn,) = next(iter(read(tmp_path / "new.jsonl"))).turns
     assert turn.parts == {"env": 0.0, "judge/right": 0.0, "judge/brief": 2.0}
+
+
+def test_a_judge_by_role_is_named_on_the_command_line_and_counted(tmp_path, file):
+    answer = json.dumps({"right": {"reason": "", "points": 10}, "brief": {"reason": "", "points": 5}})
+    with chat_server(lambda messages: answer) as server:
+        role = ("--role", "judge=openai:m")
+
+        result = measured(tmp_path / "out", f"{file}:by_role", *role, "--role-arg", f"judge.base_url={server.url}")
+        words = ("rescore", tmp_path / "out", "--reward", f"{file}:by_role", *role, "--base-url", server.url)
+        again = gemx(*words, "--json")
+
+        assert server.requests == 16
+    assert (result["return_mean"], result["roles"]["judge"]["replies"]) == (2.5, 8)
+    assert json.loads(again.stdout)["graded"] == 8
+    refused = gemx("rescore", tmp_path / "out", "--reward", f"{file}:by_role")
+    assert "no model plays the role 'judge'" in refused.stderr
 
 
 @pytest.mark.parametrize("weight", ["judge", "judge=much", "=2="])

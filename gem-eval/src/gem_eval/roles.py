@@ -1,5 +1,6 @@
 """Models that play roles in an evaluation: what its settings say of them, and what they are asked for."""
 
+from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
@@ -14,14 +15,21 @@ OPENAI = "openai"
 
 
 def with_models(settings: Settings, at_once: int) -> AbstractContextManager[Models | None]:
-    """A context in which models play the roles of the settings; those behind a chat API make `at_once` requests.
+    """A context in which models play the roles of the settings; see `playing`."""
+    return playing(settings.models, settings.cache, at_once)
+
+
+def playing(
+    models: Mapping[str, ComponentRef], cache: str | None, at_once: int
+) -> AbstractContextManager[Models | None]:
+    """A context in which models play roles; those behind a chat API make `at_once` requests.
 
     Raises:
         GemError: a model does not exist, or a setting is refused.
     """
-    if not settings.models:
+    if not models:
         return nullcontext()
-    return use_models({role: _ready(each, at_once) for role, each in settings.models.items()}, cache=settings.cache)
+    return use_models({role: _ready(each, at_once) for role, each in models.items()}, cache=cache)
 
 
 def _ready(model: ComponentRef, at_once: int) -> ComponentRef:

@@ -15,8 +15,11 @@ from gem.episode import Episode
 from gem.errors import ConfigError
 from gem.record import Recorder
 from gem.rewards import make_pipeline, reweighted, scored
+from gem.rewards.pipeline import AT_ONCE
 from gem_eval.cli.recordings import MOST_LISTED, Replayed, count, numbered, title, trust
+from gem_eval.cli.role_options import parse_roles, with_role_options
 from gem_eval.replay import Rescore, compare, rescore
+from gem_eval.roles import playing
 from gem_eval.trust import check_episode
 
 Graded = tuple[int, Episode, Rescore]
@@ -32,11 +35,23 @@ Graded = tuple[int, Episode, Rescore]
     help="Weigh the recorded scores of a reward anew, such as judge/clear=0.5 or env=0; nothing is scored again.",
 )
 @reward
+@with_role_options
+@click.option("--base-url", metavar="URL", help="Of the server of those models, before /chat/completions.")
 @click.option("--out", type=click.Path(path_type=Path), help="Write the episodes with --weight or --reward here.")
 @trust
 @as_json
 def rescore_episodes(
-    *, file: Path, weights: Sequence[str], reward: str | None, out: Path | None, trust: bool, as_json: bool
+    *,
+    file: Path,
+    weights: Sequence[str],
+    reward: str | None,
+    roles: Sequence[str],
+    role_arguments: Sequence[str],
+    cache: str | None,
+    base_url: str | None,
+    out: Path | None,
+    trust: bool,
+    as_json: bool,
 ) -> None:
     """Grade the recorded episodes of FILE by the rules of today, and list those whose success or return changes.
 
@@ -53,6 +68,7 @@ def rescore_episodes(
         raise ConfigError("--out is for episodes with other weights or rewards: give --weight or --reward, too")
     with stray_prints_to_stderr(), ExitStack() as opened:
         graded: list[Graded]
+        opened.enter_context(playing(parse_roles({}, roles, role_arguments, base_url), cache, AT_ONCE))
         if given or reward:
             recorder = opened.enter_context(Recorder(out)) if out is not None else None
             records = replayed.of(numbered(file), failed_rewards=True)
