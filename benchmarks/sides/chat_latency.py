@@ -1,6 +1,8 @@
 """The server of `llm_client.py`, and how both sides are counted. It costs little: it parses as much as it must.
 
-    python chat_latency.py MEAN     prints its address, and serves until its standard input ends
+    python chat_latency.py MEAN [TEXT]     prints its address, and serves until its standard input ends
+
+It says TEXT, or something about hats.
 
 It answers each request after a time from a lognormal distribution: every thousand answers have its quantiles, so that
 their mean is exact.
@@ -33,20 +35,16 @@ def head(content):
     )
 
 
-REPLY = head(
-    json.dumps(
-        {
-            "id": "chatcmpl-1",
-            "object": "chat.completion",
-            "created": 1,
-            "model": "any",
-            "choices": [
-                {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": ANSWER}},
-            ],
-            "usage": {"prompt_tokens": 100, "completion_tokens": 50, "total_tokens": 150},
-        }
-    ).encode()
-)
+def reply(text):
+    said = {
+        "id": "chatcmpl-1",
+        "object": "chat.completion",
+        "created": 1,
+        "model": "any",
+        "choices": [{"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": text}}],
+        "usage": {"prompt_tokens": 1000, "completion_tokens": 50, "total_tokens": 1050},
+    }
+    return head(json.dumps(said).encode())
 
 
 def waits(mean):
@@ -69,8 +67,8 @@ class Connection(asyncio.Protocol):
     waited = since = 0.0
     """Seconds that all of them have waited, up to a moment."""
 
-    def __init__(self, loop, times):
-        self.loop, self.times, self.seen = loop, times, b""
+    def __init__(self, loop, times, said):
+        self.loop, self.times, self.said, self.seen = loop, times, said, b""
 
     def connection_made(self, transport):
         self.transport = transport
@@ -95,7 +93,7 @@ class Connection(asyncio.Protocol):
     def answer(self):
         Connection.answered += 1
         self.turn(-1)
-        self.transport.write(REPLY)
+        self.transport.write(self.said)
 
     def turn(self, more):
         """Count the time up to now, and so many more requests from now on."""
@@ -105,9 +103,9 @@ class Connection(asyncio.Protocol):
         Connection.now += more
 
 
-async def serve(mean):
-    loop, times = asyncio.get_running_loop(), waits(mean)
-    server = await loop.create_server(lambda: Connection(loop, times), "127.0.0.1", 0, backlog=4096)
+async def serve(mean, text=ANSWER):
+    loop, times, said = asyncio.get_running_loop(), waits(mean), reply(text)
+    server = await loop.create_server(lambda: Connection(loop, times, said), "127.0.0.1", 0, backlog=4096)
     print(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1", flush=True)
     await loop.run_in_executor(None, sys.stdin.read)
 
@@ -135,4 +133,4 @@ def report_after(url, episodes, seconds):
 
 
 if __name__ == "__main__":
-    asyncio.run(serve(float(sys.argv[1])))
+    asyncio.run(serve(float(sys.argv[1]), *sys.argv[2:]))

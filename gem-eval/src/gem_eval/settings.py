@@ -157,6 +157,7 @@ class TournamentSettings(_Data):
     num_envs: Count | None = None
     """Most games at once; by default as in `Settings`, by the policy that takes most."""
     budget: Budget = Budget()
+    """Limits of one call, for all games together."""
 
     @field_validator("policies")
     @classmethod
