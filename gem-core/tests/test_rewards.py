@@ -383,11 +383,16 @@ def test_a_tool_verifies_an_answer_and_what_it_refuses_is_a_zero():
             raise ToolError("that is no number")
         return str(12 // int(text))
 
-    pipeline = gem.RewardPipeline([gem.verified(divide, lambda answer: {"text": answer}, lambda text: text == "4")])
+    def asked(answer: str) -> dict:
+        if not answer:
+            raise ToolError("there is no answer")
+        return {"text": answer}
 
-    right, wrong, refused, fault = (score(pipeline, played([text])) for text in ("3", "4", "x", "0"))
+    pipeline = gem.RewardPipeline([gem.verified(divide, asked, lambda text: text == "4")])
 
-    assert [each.turns[0].parts["divide"] for each in (right, wrong, refused)] == [1.0, 0.0, 0.0]
+    right, wrong, refused, empty, fault = (score(pipeline, played([text])) for text in ("3", "4", "x", "", "0"))
+
+    assert [each.turns[0].parts["divide"] for each in (right, wrong, refused, empty)] == [1.0, 0.0, 0.0, 0.0]
     assert refused.turns[0].info["scored"]["scores"]["divide"]["refused"] == "that is no number"
     assert fault.failure.error.startswith("RewardFailed: divide: ZeroDivisionError")
 

@@ -33,7 +33,8 @@ def verified(
 
     Args:
         tool: the tool.
-        arguments: function to the tool's arguments; it asks for what it needs by the names of `gem.reward`.
+        arguments: function to the tool's arguments; it asks for what it needs by the names of `gem.reward`. It raises
+            `ToolError` for an answer that has nothing to verify, which scores 0.
         passes: function from the text of the result to the score.
         name: of the part; by default the tool's.
         per_turn: whether every turn is verified.
