@@ -51,6 +51,7 @@ def test_eval_as_json_has_exactly_the_promised_fields() -> None:
         ("pass_hat_ci", [pytest.approx(0.6756, abs=1e-4), 1.0]),
         ("return_mean", 3.0),
         ("return_ci", [None, None]),
+        ("parts", {}),
         ("turns_mean", 3.0),
         ("calls_mean", None),
         ("refused_mean", None),

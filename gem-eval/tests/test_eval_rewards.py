@@ -67,6 +67,8 @@ def test_a_reward_is_part_of_the_return_and_of_the_recording_which_is_reproduced
     episodes = list(read(out / "episodes.jsonl"))
     assert result["return_mean"] == pytest.approx(sum(episode.total_reward for episode in episodes) / 8)
     assert result["reward"] == f"{file}:long"
+    assert sum(result["parts"].values()) == pytest.approx(result["return_mean"])
+    assert result["parts"]["env"] == 1.0
     for episode in episodes:
         (turn,) = episode.turns
         assert turn.parts == {"env": 1.0, "length": 0.5 * len(turn.action)}

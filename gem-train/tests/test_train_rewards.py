@@ -95,6 +95,9 @@ def test_a_run_trains_and_is_evaluated_on_the_reward_of_a_file_and_resumes_with_
     for episode in episodes:
         (turn,) = episode.turns
         assert turn.parts["long"] == len(turn.action) / 10
+    lines = map(json.loads, (out / "metrics.jsonl").read_text().splitlines())
+    for step in (line for line in lines if line["phase"] == "train"):
+        assert step["part/env"] + step["part/long"] == pytest.approx(step["return"])
     expert = told["before"]["floors"]["expert"]
     assert expert["return_mean"] == pytest.approx(1 + 1.3, abs=0.11)  # \boxed{…} of a word, and the env's 1
     assert "reward" in gemx("--steps", "3").stderr  # without it, these are other settings

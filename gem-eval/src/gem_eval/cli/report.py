@@ -148,6 +148,8 @@ def _add_results(grid: Table, total: Result, asked: int) -> None:
     low, high = total.return_ci
     within = "" if math.isnan(low) else f", {low:.3f} to {high:.3f}"
     grid.add_row("mean return", f"{total.return_mean:.3f}{within}")
+    for part, mean in total.parts.items():
+        grid.add_row(Text(f"  {part}"), f"{mean:.3f}")
     grid.add_row("mean turns", f"{total.turns_mean:.2f}")
     if total.calls_mean is not None:
         refused = f", and {total.refused_mean:.2f} refused" if total.refused_mean is not None else ""

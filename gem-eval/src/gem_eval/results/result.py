@@ -60,6 +60,8 @@ class Result(Struct, frozen=True, kw_only=True):
     """The interval of pass^k."""
     return_mean: float = math.nan
     return_ci: Interval = (math.nan, math.nan)
+    parts: Mapping[str, float] = {}
+    """Mean per episode of each part of the rewards, with its weight, where they have names; see `gem.rewards`."""
     turns_mean: float = math.nan
     calls_mean: float | None = None
     """Executed tool calls per episode; None without tools."""
@@ -123,6 +125,8 @@ class Tally:
         self._items: dict[str, list[tuple[bool, float]]] = {}
         """Item → success and return of each attempt."""
         self._turns = self._cut_off = 0
+        self._parts: dict[str, float] = {}
+        """Sum of each part of rewards."""
         self._calls: dict[str, list[float]] = {"tool_use_counter": [], "tool_refused_counter": []}
         self._usage = Usage()
         self._seconds = array("d")
@@ -140,6 +144,8 @@ class Tally:
         self._turns += len(turns)
         self._cut_off += episode.cut_off
         for turn in turns:
+            for part, value in turn.parts.items():
+                self._parts[part] = self._parts.get(part, 0.0) + value
             if (usage := turn.completion.usage) is not None:
                 self._usage += usage
                 self._seconds.extend((usage.seconds,) if usage.seconds else ())
@@ -163,6 +169,7 @@ class Tally:
             whole._cut_off += each._cut_off
             for name, values in each._calls.items():
                 whole._calls[name] += values
+            whole._parts |= {part: whole._parts.get(part, 0.0) + value for part, value in each._parts.items()}
             whole._usage += each._usage
             whole._seconds += each._seconds
         return whole
@@ -208,6 +215,7 @@ class Tally:
             pass_hat_ci=pass_hat_ci,
             return_mean=_mean(returns),
             return_ci=mean_interval(returns),
+            parts={part: value / sound for part, value in self._parts.items()},
             turns_mean=self._turns / sound if sound else math.nan,
             calls_mean=calls,
             refused_mean=refused,
@@ -244,8 +252,8 @@ def _known(values: Mapping[str, Any]) -> dict[str, Any]:
     """The fields whose values are known."""
     found = {name: value for name, value in values.items() if value is not None and value != [None, None]}
     return found | {
-        name: {key: math.nan if value is None else value for key, value in found[name].items()}
-        for name in ("pass_at", "pass_hat")
+        name: {key: math.nan if value is None else value for key, value in found.get(name, {}).items()}
+        for name in ("pass_at", "pass_hat", "parts")
     } | {"floors": {name: _known(each) for name, each in found.get("floors", {}).items()}}  # fmt: skip
 
 

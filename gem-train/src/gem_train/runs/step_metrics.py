@@ -29,6 +29,7 @@ def play_metrics(episodes: Sequence[Episode], version: int) -> dict[str, float]:
     return {
         "success": result.success,
         "return": result.return_mean,
+        **{f"part/{part}": mean for part, mean in result.parts.items()},
         "turns": result.turns_mean,
         "failures": result.failures,
         "alike": float(len({episode.rewards for episode in sound}) == 1),
