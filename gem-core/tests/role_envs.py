@@ -18,7 +18,7 @@ class Shop(TurnEnv):
 
     def _step(self, action):
         said = self.user.ask_sync([{"role": "user", "content": f"{self.wish}: {action}"}]).text
-        return Step.final(said, 1.0, success=action == self.wish)
+        return Step.final(said.encode(errors="replace").decode(), 1.0, success=action == self.wish)
 
     def sample_action(self):
         return self.wish
@@ -37,3 +37,8 @@ class Clerk(TurnEnv):
 
     def sample_action(self):
         return "more"
+
+
+def wanting(messages):
+    """The customer of the shop, as a function."""
+    return messages[-1]["content"].upper()

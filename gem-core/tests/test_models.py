@@ -10,9 +10,12 @@ from typing import Literal
 import msgspec
 import pydantic
 import pytest
+from click.testing import CliRunner
 from pydantic_core import to_jsonable_python
+from role_envs import wanting
 
 import gem
+from gem.cli.main import main
 from gem.errors import ConfigError, Fault, Unreachable
 from gem.llm.errors import UnusableAnswer
 from gem.rollout import rollout
@@ -34,7 +37,7 @@ SCHEMA = {
     "properties": {"right": {"type": "boolean"}, "points": {"type": "integer", "maximum": 10}},
     "required": ["right", "points"],
 }
-SHOP = "role_envs:Shop"
+SHOP, FUNCTION = "role_envs:Shop", "role_envs:wanting"
 GOOD = '{"right": true, "points": 7}'
 
 
@@ -252,10 +255,6 @@ def test_a_model_is_not_asked_with_nothing_or_after_its_own_words():
             gem.chat_model("user").ask_sync("?", schema="json")
 
 
-def wanting(messages):
-    return messages[-1]["content"].upper()
-
-
 @pytest.mark.parametrize(
     ("backend", "workers"),
     [("sync", None), ("thread", None), ("process", 2), pytest.param("ray", 2, marks=pytest.mark.full)],
@@ -306,3 +305,14 @@ Choice = Literal["a", "b"]
 def test_schemas_may_be_any_type():
     with chat_server(lambda messages: '"b"') as server, gem.chat_model(model_at(server)) as model:
         assert model.ask_sync("?", schema=Choice).value == "b"
+
+
+def test_the_checks_of_a_pack_ask_the_models_that_the_command_or_the_tests_set():
+    refused = CliRunner().invoke(main, ["check", SHOP, "--episodes", "2"])
+    assert refused.exit_code == 1
+    assert "no model plays the role 'user'" in refused.output
+    passed = CliRunner().invoke(main, ["check", SHOP, "--episodes", "2", "--role", f"user={FUNCTION}"])
+    assert passed.exit_code == 0, passed.output
+    with gem.use_models({"user": FUNCTION}):
+        assert CliRunner().invoke(main, ["check", SHOP, "--episodes", "2"]).exit_code == 0
+    assert "ROLE=MODEL" in CliRunner().invoke(main, ["check", SHOP, "--role", "user"]).output

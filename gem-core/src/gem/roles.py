@@ -95,3 +95,14 @@ def use(roles: Roles) -> None:
 def current() -> Roles | None:
     """The roles that were set last."""
     return _in_use[-1] if _in_use else None
+
+
+def settings() -> RoleSettings | None:
+    """The settings of the roles that were set last, for a process that this one starts."""
+    return _in_use[-1].settings if _in_use else None
+
+
+def take_over(settings: RoleSettings | None) -> None:
+    """Let the process that another one has started use the roles of that one."""
+    if settings is not None and (not _in_use or _in_use[-1].settings != settings):
+        use(Roles(settings, in_worker=True))

@@ -5,8 +5,9 @@ from typing import Any
 
 import click
 
-from gem.cli.options import as_json
+from gem.cli.options import as_json, role, role_models
 from gem.cli.output import Console, console, echo, print_json, stray_prints_to_stderr
+from gem.llm.models import use_models
 from gem.packs.registry import RegistryEntry
 from gem.testing.checks import CHECKS, CheckOutcome, summary
 from gem.testing.guard import LIMIT, Guard
@@ -31,9 +32,12 @@ _WORDS = {"passed": ("pass", "green"), "failed": ("FAIL", "bold red"), "skipped"
     show_default=True,
     help="The time limit of each check, in seconds.",
 )
+@role
 @as_json
 @click.pass_context
-def check(ctx: click.Context, *, names: Sequence[str], episodes: int, timeout: float, as_json: bool) -> None:
+def check(
+    ctx: click.Context, *, names: Sequence[str], episodes: int, timeout: float, roles: Sequence[str], as_json: bool
+) -> None:
     """Check that environments keep the contract.
 
     NAME is an id, a "module:Class", or a pack by its distribution or namespace. Prints a line for each environment, and
@@ -42,7 +46,7 @@ def check(ctx: click.Context, *, names: Sequence[str], episodes: int, timeout: f
     entries = {entry.spec.id: entry for name in names for entry in find_entries(name)}
     debug: bool = ctx.find_root().params["debug"]
     found: dict[str, list[CheckOutcome]] = {}
-    with Guard(timeout) as guard:
+    with use_models(role_models(roles)), Guard(timeout) as guard:
         for id, entry in entries.items():
             found[id] = _check(guard, entry, episodes, quiet=as_json, debug=debug)
     outcomes = [outcome for each in found.values() for outcome in each]

@@ -49,6 +49,13 @@ reward = click.option(
     metavar="FILE.py:NAME",
     help="Score the episodes with a reward too: of a file, a module or a pack; JSON where it has settings.",
 )
+role = click.option(
+    "--role",
+    "roles",
+    multiple=True,
+    metavar="ROLE=MODEL",
+    help="A model that environments ask as ROLE, such as judge=openai:NAME, or user=module:function.",
+)
 arguments = click.option(
     "--arg",
     "arguments",
@@ -87,6 +94,18 @@ def reward_ref(text: str | None) -> ComponentRef | None:
     if len(named) != 1:
         raise ConfigError(f"--reward takes one reward or pipeline, not {text!r}: put several into a gem.RewardPipeline")
     return named[0]
+
+
+def role_models(roles: Sequence[str]) -> dict[str, ComponentRef]:
+    """Models by role: `["judge=openai:NAME"]` → `{"judge": "openai:NAME"}`."""
+    found: dict[str, ComponentRef] = {}
+    for pair in roles:
+        name, equals, model = pair.partition("=")
+        named = components("--role", model) if equals else []
+        if len(named) != 1:
+            raise ConfigError(f"--role takes ROLE=MODEL, such as --role judge=openai:NAME, not {pair!r}")
+        found[name] = named[0]
+    return found
 
 
 def components(option: str, text: str) -> list[ComponentRef]:

@@ -256,7 +256,7 @@ def chat_model(model: str | ComponentRef) -> ChatModel:
     if isinstance(model, str) and used is not None and model in used.settings.models:
         return _of_role(used, model)
     if isinstance(model, str) and model.isidentifier():
-        has = f"; those that are set: {', '.join(used.settings.models)}" if used else ""
+        has = f"; those that are set: {', '.join(used.settings.models)}" if used and used.settings.models else ""
         raise ConfigError(
             f"no model plays the role {model!r}{has}. Set it: `gemx eval --role {model}=openai:NAME`, "
             f'gem.use_models({{"{model}": "openai:NAME"}}), or the settings [models.{model}] of a run'

@@ -8,6 +8,7 @@ from collections import Counter
 from contextlib import suppress
 from typing import Any, Self
 
+from gem import roles
 from gem.packs.registry import RegistryEntry, registry
 from gem.packs.spec import EnvSpec
 from gem.testing.checks import CheckOutcome, run_check
@@ -45,10 +46,11 @@ class Guard:
             what = f"It was not run, because {_MAX_STOPPED} earlier checks did not finish."
             return CheckOutcome(name, "failed", what, "See their results.")
         try:
-            job = with_script(pickle.dumps((name, spec, pack, episodes, self._limit)))
+            job = with_script(pickle.dumps((name, spec, pack, episodes, self._limit, roles.settings())))
         except Exception as error:
-            what = f"Pickling the spec raised {type(error).__name__}: {error}."
-            return CheckOutcome(name, "failed", what, "The arguments of a spec must be plain data.")
+            what = f"Pickling the spec, or the models of roles, raised {type(error).__name__}: {error}."
+            fix = "The arguments of a spec must be plain data, and functions that play roles be those of a module."
+            return CheckOutcome(name, "failed", what, fix)
         if self._worker is None:
             self._worker = _start()
         worker = self._worker
@@ -98,7 +100,8 @@ def serve(number: int) -> None:
     subjects: dict[tuple[str, int], Subject] = {}
     with SpawnedProcesses() as spawned, suppress(Ended):
         while True:
-            name, spec, distribution, episodes, limit = loads_with_script(channel.receive())
+            name, spec, distribution, episodes, limit, of_parent = loads_with_script(channel.receive())
+            roles.take_over(of_parent)
             faulthandler.dump_traceback_later(limit)
             subject = Subject(spec, _pack(spec, distribution), spawned, episodes)
             outcome = run_check(name, subjects.setdefault((spec.id, episodes), subject))

@@ -13,6 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Self
 
+from gem import roles
 from gem.packs.make import make
 from gem.packs.spec import EnvSpec
 from gem.testing.play import PlayedEpisode, play
@@ -41,7 +42,7 @@ class SpawnedProcesses:
     def play(self, spec: EnvSpec, seeds: Sequence[int], turns: int) -> list[list[PlayedEpisode] | NotPlayed]:
         """The episodes of `seeds` under random play in each process."""
         try:
-            job = with_script(pickle.dumps((spec, list(seeds), turns)))
+            job = with_script(pickle.dumps((spec, list(seeds), turns, roles.settings())))
         except Exception as error:
             return [NotPlayed(f"pickling the spec raised {type(error).__name__}: {error}") for _ in HASH_SEEDS]
         for hash_seed in HASH_SEEDS:
@@ -98,7 +99,8 @@ def serve(number: int) -> None:
 
 def _played(job: bytes) -> list[PlayedEpisode] | NotPlayed:
     try:
-        spec, seeds, turns = loads_with_script(job)
+        spec, seeds, turns, of_parent = loads_with_script(job)
+        roles.take_over(of_parent)
         return [episode.without_raw() for episode in play_fresh(spec, seeds, turns)]
     except Exception as error:
         place = traceback.extract_tb(error.__traceback__)[-1]

@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from gem.cli.options import components, pairs_of
+from gem.cli.options import pairs_of, role_models
 from gem.errors import ConfigError
 from gem.packs.component_ref import ComponentRef, name_and_settings
 from gem.rollout.named_policies import policy_ref
@@ -57,13 +57,7 @@ def parse_roles(
     Raises:
         ConfigError: a value cannot be read.
     """
-    found = dict(before)
-    for pair in roles:
-        role, equals, model = pair.partition("=")
-        named = components("--role", model) if equals else []
-        if len(named) != 1:
-            raise ConfigError(f"--role takes ROLE=MODEL, such as --role judge=openai:NAME, not {pair!r}")
-        found[role] = named[0]
+    found = {**before, **role_models(roles)}
     own: dict[str, dict[str, Any]] = {role: {} for role in found}
     for pair in arguments:
         role, dot, setting = pair.partition(".")
