@@ -5,6 +5,7 @@ import json
 import pytest
 from click.testing import CliRunner
 
+import gem
 from gem.cli.main import main
 from gem.errors import ConfigError, RecordError
 from gem.record import read
@@ -167,3 +168,14 @@ def test_a_budget_ends_random_play_that_uses_roles_too():
 
     assert found.budget_spent
     assert 9 <= found.played <= 11
+
+
+def test_a_budget_counts_models_that_the_caller_has_set_for_this_evaluation_alone():
+    with chat_server(shop) as server, gem.use_models(models_at(server)) as used:
+        options = {"num_envs": 1, "floors": False, "budget": Budget(max_tokens=300)}
+        for _ in range(2):
+            found = evaluate(SHOP, agent_at(server), episodes=100, **options)
+            assert found.budget_spent
+            assert 9 <= found.played <= 10
+            assert found.meter.tokens <= 306
+        assert used.asked["user"].replies == 2 * found.roles["user"].replies

@@ -17,7 +17,7 @@ RoleModel = str | Mapping[str, Any] | Callable[..., Any]
 
 
 class Asked(Struct, frozen=True, omit_defaults=True):
-    """What a role has been asked for; these can be added."""
+    """What a role has been asked for; these can be added, and an earlier one subtracted."""
 
     usage: Usage = Usage()
     """Tokens, seconds and requests, those of answers that could not be used included."""
@@ -34,6 +34,15 @@ class Asked(Struct, frozen=True, omit_defaults=True):
             self.replies + other.replies,
             self.cached + other.cached,
             self.failed + other.failed,
+        )
+
+    def __sub__(self, earlier: "Asked") -> "Asked":
+        used, before = self.usage, earlier.usage
+        return Asked(
+            Usage(*(getattr(used, name) - getattr(before, name) for name in used.__struct_fields__)),
+            self.replies - earlier.replies,
+            self.cached - earlier.cached,
+            self.failed - earlier.failed,
         )
 
 

@@ -12,13 +12,12 @@ from gem.checks import check_int
 from gem.episode import Episode, Start
 from gem.errors import Failure
 from gem.llm.client import CONCURRENCY
-from gem.llm.models import Models
 from gem.llm.policy import ChatPolicy
 from gem.packs.component_ref import ComponentRef, name_and_settings
 from gem.packs.preflight import check_wrappers
 from gem.record import EPISODES_FILE, Recorder, load_recorded, read
 from gem.rewards import RewardPipeline, make_pipeline, scored
-from gem.roles import Asked
+from gem.roles import Asked, Roles, current
 from gem.rollout.loop import rollout
 from gem.rollout.named_policies import CHECKPOINT, check_policy, make_policy, policy_ref, written_at
 from gem.rollout.policy import Policy
@@ -77,7 +76,8 @@ class Evaluation:
         """The phase that is being played, its number of episodes, and the number of these that are known."""
         self.meter: Meter | None = None
         """Counts tokens, cost and time of this call; None before it plays."""
-        self._models: Models | None = None
+        self._roles: Roles | None = None
+        self._asked_before: Mapping[str, Asked] = {}
         self.budget_spent = False
         """True if the budget has ended it."""
         self.others = 0
@@ -138,7 +138,9 @@ class Evaluation:
         self.budget_spent = False
         try:
             with ExitStack() as opened:
-                self._models = opened.enter_context(roles.with_models(self.settings, self._num_envs))
+                opened.enter_context(roles.with_models(self.settings, self._num_envs))
+                self._roles = current()  # perhaps those that the caller has set
+                self._asked_before = self._roles.asked if self._roles else {}
                 if self.played < self.asked:
                     policy = self._policy or opened.enter_context(closing(self._make_policy()))
                     prices = roles.prices_of(self.settings)
@@ -265,7 +267,9 @@ class Evaluation:
     @property
     def roles(self) -> Mapping[str, Asked]:
         """What each role has been asked for in this call."""
-        return self._models.asked if self._models else {}
+        asked = self._roles.asked if self._roles else {}
+        here = {role: each - self._asked_before.get(role, Asked()) for role, each in asked.items()}
+        return {role: each for role, each in here.items() if each != Asked()}
 
     def role_cost(self, role: str) -> float | None:
         """Cost of what a role was asked for in this call, if prices are known."""

@@ -6,9 +6,11 @@ from gem.llm.answers import ChatReply
 from gem.llm.client import ChatClient
 from gem.llm.models import Answer, ChatModel, Models, chat_model, use_models
 from gem.llm.policy import ChatPolicy
+from gem.roles import Asked
 
 __all__ = [
     "Answer",
+    "Asked",
     "ChatClient",
     "ChatModel",
     "ChatPolicy",
