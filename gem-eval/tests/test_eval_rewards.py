@@ -159,3 +159,15 @@ def test_a_pipeline_scores_in_python_too_and_floors_with_it():
     assert done.floors["random"].return_mean > 5
     with pytest.raises(UnknownId, match="does not exist"):
         evaluate("core:Echo-v0", "expert", episodes=1, reward="nosuchreward.py:x")
+
+
+def test_the_mean_of_a_part_does_not_depend_on_the_order_in_which_episodes_are_scored(file):
+    one, many = (
+        evaluate("core:Echo-v0", "expert", episodes=40, floors=False, num_envs=envs, reward=f"{file}:long")
+        .total()
+        .parts
+        for envs in (1, 7)
+    )
+
+    assert one == many
+    assert list(one) == ["env", "length"]

@@ -27,7 +27,7 @@ from gem.rewards.parts import ENV, has_ended, reward_of, unscored, with_scores, 
 from gem.rewards.reward import Reward, Score, Scores, reward
 from gem.tool.runtime import EpisodeResources, ToolRuntime
 
-AT_ONCE = 64
+AT_ONCE = 256
 """Default limit on calls of rewards at once."""
 
 T = TypeVar("T")

@@ -98,9 +98,10 @@ def reward(
     - `row`: the row of the data set, for an env on one.
     - `episode`, `success`: the whole episode, and whether the env counts it a success.
 
-    With a `resource`, the first parameter is its state, which all rewards and tools of a pipeline share for an episode.
-    Other parameters need defaults. The function returns a number, or several by name; `Score` adds details that are
-    recorded. An exception, a score that is not finite, or no result in time makes the episode a failure.
+    With a `resource`, the first parameter is its state, which all rewards and tools of a pipeline share for an episode:
+    one that is opened for them, or that which the agent's tools used (`ToolEnv(keep_resources=True)`). Other parameters
+    need defaults. The function returns a number, or several by name; `Score` adds details that are recorded. An
+    exception, a score that is not finite, or no result in time makes the episode a failure.
 
     Args:
         function: the function.

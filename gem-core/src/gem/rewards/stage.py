@@ -9,7 +9,7 @@ from gem.rewards.pipeline import RewardPipeline
 from gem.vector.reach import Reach
 from gem.work.threads import drain
 
-AHEAD = 16
+AHEAD = 4
 """Episodes in memory that are not scored yet, for each call that may run at once; further ones wait in their slots."""
 
 

@@ -13,6 +13,7 @@ import numpy as np
 from msgspec import Struct
 
 from gem.episode import Episode, Start, Usage
+from gem.episode.episode import total
 from gem.errors import Failure
 from gem_eval.results.intervals import mean_interval, pass_at_k, pass_hat_k, rates_interval
 
@@ -125,8 +126,8 @@ class Tally:
         self._items: dict[str, list[tuple[bool, float]]] = {}
         """Item → success and return of each attempt."""
         self._turns = self._cut_off = 0
-        self._parts: dict[str, float] = {}
-        """Sum of each part of rewards."""
+        self._parts: dict[str, array[float]] = {}
+        """Each part of the rewards of turns."""
         self._calls: dict[str, list[float]] = {"tool_use_counter": [], "tool_refused_counter": []}
         self._usage = Usage()
         self._seconds = array("d")
@@ -145,7 +146,7 @@ class Tally:
         self._cut_off += episode.cut_off
         for turn in turns:
             for part, value in turn.parts.items():
-                self._parts[part] = self._parts.get(part, 0.0) + value
+                self._parts.setdefault(part, array("d")).append(value)
             if (usage := turn.completion.usage) is not None:
                 self._usage += usage
                 self._seconds.extend((usage.seconds,) if usage.seconds else ())
@@ -169,7 +170,8 @@ class Tally:
             whole._cut_off += each._cut_off
             for name, values in each._calls.items():
                 whole._calls[name] += values
-            whole._parts |= {part: whole._parts.get(part, 0.0) + value for part, value in each._parts.items()}
+            for part, values in each._parts.items():
+                whole._parts.setdefault(part, array("d")).extend(values)
             whole._usage += each._usage
             whole._seconds += each._seconds
         return whole
@@ -215,7 +217,7 @@ class Tally:
             pass_hat_ci=pass_hat_ci,
             return_mean=_mean(returns),
             return_ci=mean_interval(returns),
-            parts={part: value / sound for part, value in self._parts.items()},
+            parts={part: total(self._parts[part]) / sound for part in sorted(self._parts)},
             turns_mean=self._turns / sound if sound else math.nan,
             calls_mean=calls,
             refused_mean=refused,
