@@ -6,7 +6,7 @@ import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 
 import pytest
 from tool_samples import call_many, python, search
@@ -81,25 +81,35 @@ def test_a_batch_keeps_its_order_and_a_failure_in_it_its_place(own: ToolRuntime)
 def test_no_more_calls_run_at_once_than_a_tool_and_the_runtime_allow(kind: str) -> None:
     crowd, everyone = Crowd(), Crowd()
 
+    def stays() -> Iterator[float]:
+        """The first stay until there were as many as may be: on a busy machine they might come one after another."""
+        for _ in range(10_000):
+            yield 0.001
+            if crowd.most >= 3 and everyone.most >= 7:
+                return
+
     @tool(max_concurrency=3)
     def narrow() -> str:
         """Take a while."""
         with crowd, everyone:
-            time.sleep(0.002)
+            for pause in stays():
+                time.sleep(pause)
         return ""
 
     @tool(max_concurrency=3)
     async def narrow_async() -> str:
         """Take a while."""
         with crowd, everyone:
-            await asyncio.sleep(0.002)
+            for pause in stays():
+                await asyncio.sleep(pause)
         return ""
 
     @tool
     def wide() -> str:
         """Take a while."""
         with everyone:
-            time.sleep(0.002)
+            for pause in stays():
+                time.sleep(pause)
         return ""
 
     own = ToolRuntime(max_concurrency=7)
