@@ -131,11 +131,12 @@ def test_every_player_is_scored_unless_some_are_named():
         (lambda: gem.RewardPipeline([length, length]), "two rewards are called 'length'"),
         (lambda: gem.RewardPipeline([length], weights={"lenght": 2}), "called 'lenght'.*Did you mean 'length'"),
         (lambda: gem.RewardPipeline([length], success=("judge", 1)), "called 'judge'"),
+        (lambda: gem.RewardPipeline([length], weights={"length": math.inf}), "the weight of length"),
         (lambda: score(gem.RewardPipeline([shout], success=("shout", 1)), played()), "Did you mean 'shout/"),
         (lambda: score(gem.RewardPipeline([length]), played(parts={"length": 1.0})), "the env gives a reward named"),
         (lambda: score(gem.RewardPipeline([gem.reward(lambda row: 0.0, name="r")]), played()), "does not ask the rows"),
     ],
-    ids=["parameter", "twice", "weight", "success", "part", "taken", "row"],
+    ids=["parameter", "twice", "weight", "success", "infinite", "part", "taken", "row"],
 )
 def test_a_mistake_in_the_settings_is_raised_and_is_no_failure_of_an_episode(wrong, message):
     with pytest.raises(ConfigError, match=message):

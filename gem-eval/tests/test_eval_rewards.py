@@ -139,7 +139,7 @@ def test_a_judge_by_role_is_named_on_the_command_line_and_counted(tmp_path, file
     assert "no model plays the role 'judge'" in refused.stderr
 
 
-@pytest.mark.parametrize("weight", ["judge", "judge=much", "=2="])
+@pytest.mark.parametrize("weight", ["judge", "judge=much", "=2=", "env=nan"])
 def test_a_weight_that_is_none_is_refused(tmp_path, file, weight):
     measured(tmp_path / "out", f"{file}:length")
 

@@ -60,6 +60,7 @@ class Evaluation:
             settings = settings.model_copy(update={"model": policy_ref(settings.model)})
             check_policy(settings.model)
         self._policy = policy
+        self._closes_reward = reward is None
         self._reward = make_pipeline(settings.reward) if settings.reward and reward is None else reward
         self._num_envs = settings.num_envs or num_envs_of(settings.model, policy)
         with roles.with_models(settings, self._num_envs):  # environments look for theirs when they are made
@@ -154,6 +155,8 @@ class Evaluation:
                 if self.settings.floors and own and not self.settings.models:
                     yield from self._play_floors()
         finally:
+            if self._reward is not None and self._closes_reward:
+                self._reward.close()
             if self.out is not None:
                 folders.write_json(self.out / folders.SUMMARY, self.as_json())
 

@@ -64,7 +64,7 @@ def with_scores(turn: Turn, scores: Scores, weights: Mapping[str, float]) -> Tur
         )
     if not scores and weights.get(ENV, 1.0) == 1.0:
         return turn
-    values = {part: {"score": score.value, **score.details} for part, score in scores.items()}
+    values = {part: {**score.details, "score": score.value} for part, score in scores.items()}
     return _weighted(turn, _Scored(dict(turn.parts) or {ENV: turn.reward}, values, {}), weights)
 
 

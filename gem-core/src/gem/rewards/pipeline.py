@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from msgspec.structs import replace
 
-from gem.checks import check_int
+from gem.checks import check_int, finite
 from gem.episode import Episode, Trace
 from gem.errors import (
     BadArguments,
@@ -49,7 +49,7 @@ class RewardPipeline:
         at_once: most calls at once.
 
     Raises:
-        ConfigError: two rewards have the same name, or a name does not exist.
+        ConfigError: two rewards have the same name, a name does not exist, or a number is out of range.
     """
 
     def __init__(
@@ -62,7 +62,7 @@ class RewardPipeline:
         at_once: int = AT_ONCE,
     ) -> None:
         self.rewards = tuple(each if isinstance(each, Reward) else reward(each) for each in rewards)
-        self.weights = dict(weights or {})
+        self.weights = {name: finite(f"the weight of {name}", weight) for name, weight in (weights or {}).items()}
         self._success, self._players = success, players
         names = [each.name for each in self.rewards]
         if twice := {name for name in names if names.count(name) > 1 or name == ENV}:

@@ -1,5 +1,6 @@
 """`gemx rescore`: grade recorded episodes by the current rules, or by other weights or rewards."""
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
 from operator import itemgetter
@@ -143,7 +144,7 @@ def _weights(given: Sequence[str]) -> dict[str, float]:
             weights[name] = float(number)
         except ValueError:
             equals = ""
-        if not equals:
+        if not equals or not math.isfinite(weights[name]):
             raise ConfigError(f"--weight takes NAME=NUMBER, such as judge/clear=0.5 or env=0, not {each!r}")
     return weights
 
