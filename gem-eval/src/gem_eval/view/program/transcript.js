@@ -26,7 +26,7 @@ function observed(value, index, after) {
 function scores_of(kept) {
   const table = (value) => value !== null && typeof value === "object" && !Array.isArray(value);
   if (!table(kept) || !table(kept.scores) || !table(kept.weights) || !Object.values(kept.scores).every(table)) return null;
-  const plainly = (value) => Array.isArray(value) ? value.map(plainly).join("; ") : typeof value === "string" ? value : JSON.stringify(value);
+  const plainly = (value) => Array.isArray(value) ? value.map(plainly).join("; ") : typeof value === "number" ? number(value) : typeof value === "string" ? value : JSON.stringify(value);
   return Object.entries(kept.scores).map(([name, { score, ...told }]) => [
     `${name}: ${number(Number(score))} × ${number(Number(kept.weights[name] ?? 1))}`,
     ...Object.entries(told).map(([what, value]) => `    ${what}: ${plainly(value)}`)].join("\n")).join("\n");
