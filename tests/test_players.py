@@ -21,7 +21,7 @@ from gem.rollout.policy import Policy, random_policy
 from gem_eval import Budget, evaluate, reproduce
 from gem_eval.view import run_of
 from gem_interop.session import Session
-from gem_train.batch import collate
+from gem_train.batch import collate, traces_of
 from gem_train.config.training import load_config
 from gem_train.runs.display import Display
 from gem_train.train import train
@@ -181,7 +181,7 @@ def test_a_batch_has_a_row_for_each_trained_trace_and_groups_by_player():
 
     with gem.make_vec(ID, 4) as envs:
         episodes = list(rollout(said, envs, range(3), group_size=2))
-    both, one = collate(episodes), collate(episodes, ["odd"])
+    both, one = collate(episodes), collate(episodes, lambda episode: traces_of(episode, ["odd"]))
     assert np.bincount(both.episodes.group).tolist() == [2] * 6
     assert np.bincount(one.episodes.group).tolist() == [2] * 3
     assert (both.num_turns, one.num_turns) == (6 * 4, 6 * 2)

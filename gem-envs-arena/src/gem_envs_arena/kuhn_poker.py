@@ -33,12 +33,18 @@ class KuhnPoker(TwoPlayerGame):
     without a legal action gives up the pot like a fold, also where there is no bet: it costs the ante, 1. `won` names
     the player who wins the pot.
 
+    With `rules=False` a player does not read the rules first, only which player it is, its card, and what is legal.
+
     `reset(options={"cards": "JK"})` deals these cards, the first player's first.
 
     Source: H. W. Kuhn, A simplified two-person poker, Contributions to the Theory of Games I, 1950, pages 97 to 103.
     """
 
     reset_options = ("cards",)
+
+    def __init__(self, rules: bool = True) -> None:
+        super().__init__()
+        self.rules = rules
 
     def _set_up(self, options: Mapping[str, Any]) -> None:
         drawn = "".join(self.rng.sample(CARDS, 2))
@@ -49,6 +55,8 @@ class KuhnPoker(TwoPlayerGame):
         self.actions: tuple[str, ...] = ()
 
     def _rules(self, player: str) -> str:
+        if not self.rules:
+            return f"You are the {player} player."
         return (
             "You are playing Kuhn poker with a deck of three cards, J < Q < K. Two players put an ante of 1 chip each "
             "into the pot and get a card that the other does not see. The first player checks or bets 1 chip. After a "

@@ -24,19 +24,19 @@ class InformationSet(NamedTuple):
     """The reply that bets or calls, whose probability `nash_conv` takes."""
 
 
-def information_sets() -> list[InformationSet]:
-    r"""All 12, in the order of `INFORMATION_SETS`, to read a policy's probabilities at.
+def information_sets(*, rules: bool = True) -> list[InformationSet]:
+    r"""All 12, in the order of `INFORMATION_SETS`, to read a policy's probabilities at; `rules` as of `KuhnPoker`.
 
     What a policy says at `active` against `passive` is its strategy: the probabilities of the two replies, or the
     shares among samples.
     """
-    return [_at(card, actions) for actions in HISTORIES for card in CARDS]
+    return [_at(card, actions, rules) for actions in HISTORIES for card in CARDS]
 
 
-def _at(card: str, actions: tuple[str, ...]) -> InformationSet:
+def _at(card: str, actions: tuple[str, ...], rules: bool) -> InformationSet:
     other = next(each for each in CARDS if each != card)
     cards = card + other if len(actions) % 2 == 0 else other + card
-    env = KuhnPoker()
+    env = KuhnPoker(rules)
     running = RunningEpisode(Start(0, "arena:KuhnPoker-v0", {"cards": cards}), None)
     observation, info = env.reset(seed=0, options={"cards": cards})
     running.stepped(Step.ongoing(observation, **info), None)

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gem.episode import Episode, Trace
+from gem.episode.episode import AGENT
 from gem.episode.segments import segments_of
 from gem.errors import NothingToLearn
 
@@ -50,6 +51,8 @@ class EpisodeTable:
     """Equal for episodes that started alike: from the same seed of the same environment."""
     env: Strings
     """The id of its environment."""
+    player: Strings
+    """The player whose trace it is."""
     success: Bools
     """True if it succeeded."""
     truncated: Bools
@@ -99,6 +102,7 @@ class Batch:
         table = EpisodeTable(
             group=np.arange(count) if group is None else group,
             env=np.full(count, ""),
+            player=np.full(count, AGENT),
             success=np.zeros(count, np.bool_),
             truncated=np.zeros(count, np.bool_),
             magnitude=np.bincount(episode, np.abs(rewards), count).astype(np.float32),
@@ -113,16 +117,16 @@ class Batch:
 
 def collate(
     episodes: Iterable[Episode],
-    players: Collection[str] = (),
+    traces: Callable[[Episode], Iterable[Trace]] | None = None,
     rewards_of: Callable[[Trace], Sequence[float]] = attrgetter("rewards"),
 ) -> Batch:
-    """Make a batch of the episodes that did not fail: of the traces of these players, by default of all.
+    """Make a batch of the episodes that did not fail: of those `traces` of each that are trained, by default of all.
 
     In a game each trace has a row in the table of episodes, and a group is what one player did from one start.
 
     Args:
         episodes: those that were played.
-        players: whose traces.
+        traces: the traces of an episode that are trained.
         rewards_of: the rewards of the turns of a trace; by default those of the environment.
 
     Raises:
@@ -138,7 +142,7 @@ def collate(
     if not completed:
         first = next((episode.failure.error for episode in played if episode.failure), "no episode was played")
         raise NothingToLearn(f"all {len(played)} episodes of a batch failed, the first of them with {first}")
-    traced = [(episode, trace) for episode in completed for trace in traces_of(episode, players)]
+    traced = [(episode, trace) for episode in completed for trace in (traces or traces_of)(episode)]
     rewarded = [rewards_of(trace) for _, trace in traced]
     for index, (_, trace) in enumerate(traced):
         sequences.extend(_sequences(trace, first_row=len(rewards)))
@@ -178,6 +182,7 @@ def _table(traced: Sequence[tuple[Episode, Trace]], rewards: Sequence[Sequence[f
     return EpisodeTable(
         group=np.array([groups.setdefault(start, len(groups)) for start in starts], np.int64),
         env=np.array([episode.id for episode, _ in traced], np.str_),
+        player=np.array([trace.player for _, trace in traced], np.str_),
         success=np.array([episode.success for episode, _ in traced], np.bool_),
         truncated=np.array([episode.truncated for episode, _ in traced], np.bool_),
         magnitude=np.array([sum(map(abs, each)) for each in rewards], np.float32),

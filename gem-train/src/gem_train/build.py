@@ -11,11 +11,12 @@ from transformers import PreTrainedModel
 from gem import seeding
 from gem.dataset_env import DatasetEnv
 from gem.episode import Episode
-from gem.errors import ConfigError
+from gem.errors import ConfigError, did_you_mean
 from gem.packs.make import make
 from gem.rewards import RewardPipeline
 from gem.rollout import table_of
 from gem.rollout.named_policies import make_policy
+from gem.rollout.policy import Policy
 from gem.rollout.starts import ByWeight, Curriculum, StartSampler
 from gem.vector import VectorEnv, make_vec
 from gem_train.algorithms.base import Algorithm
@@ -39,6 +40,9 @@ from gem_train.preflight import TINY
 from gem_train.rows import NO_ROWS, Rows, Table, split
 from gem_train.runs.checkpoints import model_folder
 from gem_train.runs.watch import Advice, Watch
+from gem_train.selfplay.match import Match, PoolMatch, SeatedMatch
+from gem_train.selfplay.pool import Pool
+from gem_train.selfplay.seats import Seats, Versus
 
 _TOKENIZER_EPISODES = 256
 
@@ -53,6 +57,7 @@ class Parts(NamedTuple):
     starts: StartSampler
     algorithm: Algorithm[Any]
     learner: Learner
+    match: Match
     rows: Rows
     world: World
     reward: RewardPipeline | None
@@ -65,6 +70,7 @@ def build(
     *,
     teacher: str = "random",
     rows: Rows = NO_ROWS,
+    seats: Seats | None = None,
     world: World = ALONE,
     reward: RewardPipeline | None = None,
 ) -> Generator[Parts]:
@@ -75,6 +81,7 @@ def build(
         checkpoint: a checkpoint to take the weights from.
         teacher: the policy on whose play the tokenizer of `tiny` is trained.
         rows: what `make_rows` returns.
+        seats: what `make_seats` returns.
         world: the processes of the run.
         reward: what scores its episodes.
 
@@ -90,7 +97,7 @@ def build(
             "rollout.engine=vllm_server, whose servers all of them share, or hf"
         )
     make_envs = env_maker(config.trained, play.backend, world)
-    with make_envs(play.num_envs, ()) as envs:
+    with opponent_of(config) as opponent, make_envs(play.num_envs, opponent.info_methods if opponent else ()) as envs:
         starts = make_starts(config.trained, config.curriculum, envs)
         shown: list[Episode] = []
         if config.model == TINY and checkpoint is None:
@@ -111,7 +118,7 @@ def build(
         # sample meanwhile, so the sampler gets its own. One that sends its weights to servers needs them only now.
         apart = world.size > 1 or play.asynchronous
         played = load() if apart and engine.processes != "shared" else loaded
-        with closing(make_sampler(played, play, config.engine, world=world)) as sampler:
+        with closing(make_sampler(played, play, config.engine, world=world)) as sampler, ExitStack() as stack:
             check_context(loaded.model, world.context, half=bfloat16)
             learner = Learner(
                 loaded.model,
@@ -123,7 +130,71 @@ def build(
                 scorer=scorer,
                 world=world,
             )
-            yield Parts(loaded, sampler, make_envs, envs, starts, algorithm, learner, rows, world, reward)
+            match = make_match(config, sampler, seats, opponent, load, stack)
+            yield Parts(loaded, sampler, make_envs, envs, starts, algorithm, learner, match, rows, world, reward)
+
+
+@contextmanager
+def opponent_of(config: TrainConfig) -> Generator[Policy | None]:
+    """The policy that the model meets in training; None if it is no policy, but a pool, or nobody."""
+    if config.selfplay.opponent is None:
+        yield None
+    else:
+        with closing(make_policy(config.selfplay.opponent)) as opponent:
+            yield opponent
+
+
+def make_match(
+    config: TrainConfig,
+    sampler: Sampler,
+    seats: Seats | None,
+    opponent: Policy | None,
+    load: Callable[[], LoadedModel],
+    stack: ExitStack,
+) -> Match:
+    """The policies of the players in training; `stack` closes the samplers of earlier selves, which `load` is for."""
+    settings = config.selfplay
+    if seats is None or not config.has_opponents:
+        return Match(sampler, config.rollout.players)
+    if opponent is not None or settings.pool is None:
+        return SeatedMatch(sampler, seats, {} if opponent is None else {"opponent": opponent})
+    samplers = [make_sampler(load(), config.rollout, config.engine) for _ in range(settings.at_once)]
+    for each in samplers:
+        stack.enter_context(closing(each))
+    pool = Pool(settings.pool, every=settings.every, size=settings.size)
+    return PoolMatch(sampler, seats, samplers, pool, present=settings.present, seed=config.seed)
+
+
+def make_seats(config: TrainConfig, world: World) -> Seats | None:
+    """Which player the model is in each game, in training and in evaluations; None if it plays for all.
+
+    Raises:
+        ConfigError: an env is no game of several players, or does not have those that are trained.
+    """
+    if config.measured_against is None:
+        return None
+    if config.has_opponents and world.size > 1:
+        raise ConfigError(f"self-play needs one process, and this run has {world.size}: start it without torchrun")
+    players: dict[str, tuple[str, ...]] = {}
+    for env in (config.trained, config.evaluated):
+        for name, part in zip(env.names, env.parts, strict=True):
+            with make(part.id, wrappers=part.wrappers, **part.env) as made:
+                id = name if env.mix or made.spec is None else made.spec.id
+                players[id] = _seats_in(id, made.players, config.rollout.players)
+    return Seats(config.seed, players)
+
+
+def _seats_in(id: str, players: tuple[str, ...], trained: tuple[str, ...]) -> tuple[str, ...]:
+    if len(players) < 2:
+        raise ConfigError(
+            f"{id} is no game of several players (`Env.players` is empty): leave the table selfplay and eval.opponent"
+        )
+    if unknown := set(trained) - set(players):
+        raise ConfigError(
+            f"{id} has no player {min(unknown)!r}.{did_you_mean(min(unknown), players)} rollout.players are those that "
+            f"the model may be, of {', '.join(players)}"
+        )
+    return trained or players
 
 
 def load_trained(
@@ -198,11 +269,18 @@ def make_evaluation(
     rows: Rows = NO_ROWS,
     world: World = ALONE,
     reward: RewardPipeline | None = None,
+    *,
+    seats: Seats | None = None,
 ) -> Evaluation:
-    """An evaluation on `env`, for the model and the policies that it is compared with; for `rows` see `make_rows`."""
+    """An evaluation on `env`, for the model and the policies that it is compared with.
+
+    For `rows` see `make_rows`, for `seats` see `make_seats`.
+    """
+    opponent = config.measured_against
+    versus = None if seats is None or opponent is None else Versus(seats, opponent)
     play = config.rollout
     make_envs = env_maker(env, play.backend, world)
-    return Evaluation(env.id, config.seed, config.eval.episodes, make_envs, play.num_envs, rows, world, reward)
+    return Evaluation(env.id, config.seed, config.eval.episodes, make_envs, play.num_envs, rows, world, reward, versus)
 
 
 def make_watch(config: TrainConfig, vocabulary: int, *, has_expert: bool) -> Watch:

@@ -1,6 +1,7 @@
 """Evaluation: success on fixed seeds that are never trained on, for the model, for random play and for the expert."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
 
@@ -14,6 +15,7 @@ from gem_eval.results import Result
 from gem_eval.results.floors import FLOORS, play_floor
 from gem_train.distributed.world import ALONE, World, flat
 from gem_train.rows import Rows
+from gem_train.selfplay.seats import Versus
 
 AUTO = "auto"
 """The setting `warmup.policy` that leaves the choice to `choose_teacher`."""
@@ -24,6 +26,9 @@ ENOUGH = 0.2
 
 EnvMaker = Callable[[int, Sequence[str]], VectorEnv]
 """Makes so many environments of a run, with these `info_methods` (see `gem.make_vec`)."""
+
+AsOne = Callable[[Policy], Policy]
+"""Adds its opponent to a policy, if it has one."""
 
 Progress = Callable[[int, int], None]
 """Called with the number of episodes played and the number of episodes in all."""
@@ -46,26 +51,39 @@ class Evaluation:
     """The processes that share the episodes."""
     reward: RewardPipeline | None = None
     """What scores the episodes besides their envs."""
+    versus: Versus | None = None
+    """Of a game, whom each policy meets; None if it plays for all players."""
 
     def seeds(self) -> Iterator[int]:
         """The seeds of the episodes. None of them is trained on."""
         return (seeding.derive(self.seed, "evaluation", index) for index in range(self.episodes))
 
     def play(self, policy: Policy, progress: Progress) -> list[Episode]:
-        """Play the episodes, in environments of their own, which are closed at the end; in the order of the seeds.
+        """Play the episodes, against the opponent of a game if there is one; in the order of the seeds.
 
-        Of a data set, each of its rows is asked once, so there may be fewer episodes.
+        The environments are their own, and closed at the end. Of a data set, each of its rows is asked once, so there
+        may be fewer episodes.
         """
-        return self._play(lambda envs, starts: rollout(policy, envs, starts), policy.info_methods, progress)[0]
+
+        def play(as_one: AsOne, envs: VectorEnv, starts: Sequence[Start]) -> Iterable[Episode]:
+            return rollout(as_one(policy), envs, starts)
+
+        return self._play(play, policy.info_methods, progress)[0]
+
+    def seen(self, episode: Episode) -> Episode:
+        """An episode as it was for the policy that is measured, without its opponent."""
+        return episode if self.versus is None else self.versus.seats.seen(episode)
 
     def floor(self, floor: str, progress: Progress) -> Result | None:
         """The result of random play or of the expert; None if an environment does not offer it."""
-        played, asked = self._play(partial(play_floor, floor), (FLOORS[floor],), progress)
-        return Result.of(played, self.id) if len(played) == asked else None
+        played, asked = self._play(
+            lambda as_one, envs, starts: play_floor(floor, envs, starts, as_one=as_one), (FLOORS[floor],), progress
+        )
+        return Result.of(map(self.seen, played), self.id) if len(played) == asked else None
 
     def _play(
         self,
-        play: Callable[[VectorEnv, Sequence[Start]], Iterable[Episode]],
+        play: Callable[[AsOne, VectorEnv, Sequence[Start]], Iterable[Episode]],
         info_methods: Sequence[str],
         progress: Progress,
     ) -> tuple[list[Episode], int]:
@@ -74,10 +92,15 @@ class Evaluation:
 
         def share() -> list[Episode]:
             played: list[Episode] = []
-            with self.make_envs(min(self.num_envs, self.episodes), info_methods) as envs:
+            count = min(self.num_envs, self.episodes)
+            with (
+                nullcontext() if self.versus is None else self.versus.made() as opponent,
+                self.make_envs(count, (*info_methods, *(opponent.info_methods if opponent else ()))) as envs,
+            ):
                 starts.extend(self.rows.evaluate(self.seeds(), envs.shares))
                 progress(0, len(starts))
-                for episode in scored(play(envs, self.world.share(starts)), self.reward):
+                starting = play(partial(self._as_one, opponent), envs, self.world.share(starts))
+                for episode in scored(starting, self.reward):
                     played.append(episode)
                     progress(min(len(starts), len(played) * self.world.size), len(starts))
             return played
@@ -85,6 +108,10 @@ class Evaluation:
         played = flat(self.world.together(share))
         order = {start.seed: index for index, start in enumerate(starts)}
         return sorted(played, key=lambda episode: order[episode.seed]), len(starts)
+
+    def _as_one(self, opponent: Policy | None, policy: Policy) -> Policy:
+        """A policy, and its opponent if it has one."""
+        return policy if opponent is None or self.versus is None else self.versus.seats.against(policy, opponent)
 
 
 def metrics_of(whole: Result, per_id: Sequence[Result]) -> dict[str, float]:

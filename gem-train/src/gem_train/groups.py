@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any, NamedTuple, Self
 
 from gem import seeding
-from gem.episode import Episode
+from gem.episode import Episode, Trace
 from gem.rollout import Start
 from gem.rollout.starts import StartSampler
 from gem_train.distributed.world import flat
@@ -99,6 +99,8 @@ class _Group:
     """The version of the weights when it was started."""
     left: int
     """The number of its episodes that are still to be started."""
+    traces: Callable[[Episode], Iterable[Trace]]
+    """The traces of an episode that are trained."""
     running: int = 0
     episodes: list[Episode] = field(default_factory=list[Episode])
     failed: bool = False
@@ -113,8 +115,8 @@ class _Group:
 
     @property
     def alike(self) -> bool:
-        """True if its episodes are rewarded alike, turn by turn, each player by itself."""
-        return len({tuple(trace.rewards for trace in each.traces) for each in self.episodes}) == 1
+        """True if its episodes are rewarded alike, turn by turn, each player that is trained by itself."""
+        return len({tuple(trace.rewards for trace in self.traces(each)) for each in self.episodes}) == 1
 
     @property
     def open_episodes(self) -> int:
@@ -138,6 +140,7 @@ class Groups:
         dynamic_sampling: int,
         place: Callable[[Start], Start],
         groups: Sequence[int] | None,
+        traces: Callable[[Episode], Iterable[Trace]],
     ) -> None:
         self.starts = starts
         self._seed = seed
@@ -150,6 +153,7 @@ class Groups:
         self._drops = drops
         self._dynamic_sampling = dynamic_sampling
         self._place = place
+        self._traces = traces
         self.draining = False
         """True while no group starts."""
         self._version = -1
@@ -221,7 +225,7 @@ class Groups:
         if group is None or not group.left:
             if not self._upcoming:
                 self._plan_step()
-            group = self._starting = _Group(self._upcoming.popleft(), self._version, left=self._group_size)
+            group = self._starting = _Group(self._upcoming.popleft(), self._version, self._group_size, self._traces)
             self._open[group.planned.start.seed] = group
         group.left -= 1
         group.running += 1

@@ -11,7 +11,7 @@ from gem import seeding
 from gem.episode import Episode
 from gem.errors import ConfigError, GemError, TrainingStopped
 from gem_eval.results import Result
-from gem_train.batch import Batch, collate, traces_of
+from gem_train.batch import Batch, collate
 from gem_train.build import Parts
 from gem_train.config.sections import EvalConfig, RolloutConfig
 from gem_train.driver import Run
@@ -88,7 +88,7 @@ class Reinforcement(Run[list[Result]]):
         self._clock = StepClock()
         play = schedule.rollout
         self._play = Play(
-            parts.sampler,
+            parts.match.policy,
             parts.envs,
             parts.starts,
             seed=schedule.seed,
@@ -102,6 +102,7 @@ class Reinforcement(Run[list[Result]]):
             place=parts.rows.train,
             groups=parts.world.share(range(play.episodes // play.group_size)),
             reward=parts.reward,
+            traces=parts.match.trained,
         )
         self._rewards = functools.partial(shaped_rewards, longest=play.max_new_tokens, last=play.overlong_tokens)
         self._since_saved: list[tuple[float, float]] = []
@@ -121,6 +122,7 @@ class Reinforcement(Run[list[Result]]):
         self._warm_up()
         self._require_finite(self.step, nonfinite.in_weights(self.parts.learner.weights()))
         self._sync()  # the warm-up changed the weights
+        self._keep_opponent()
         self.before = {**self.before, "model": self.evaluate("before training")[0]}
         self.save()
 
@@ -128,6 +130,7 @@ class Reinforcement(Run[list[Result]]):
         try:
             self.parts.learner.restore(state["learner"])
             self._play.resume(state["play"], self.parts.world)
+            self.parts.match.restore(state.get("match", ()))
         except (KeyError, ValueError) as error:
             if isinstance(error, GemError):
                 raise
@@ -140,6 +143,7 @@ class Reinforcement(Run[list[Result]]):
     def learn(self) -> None:
         schedule, parts = self.schedule, self.parts
         sampler, algorithm, learner, world = parts.sampler, parts.algorithm, parts.learner, parts.world
+        match = parts.match
         solved = any(self._judge(line) for line in self.folder.metrics("train"))
         for step in range(learner.step, schedule.steps):
             if solved:
@@ -148,15 +152,17 @@ class Reinforcement(Run[list[Result]]):
                 self.folder.rank_checkpoint(step, self.score(), schedule.keep)
             sampler.reseed(seeding.derive(schedule.seed, "sampling", step))
             with self._doing("play"):
+                match.begin(step, self.folder.opponent)
                 shares = world.together(functools.partial(self._play.step, step))
             played = Played.together(shares)
             in_rewards = nonfinite.in_rewards(played.episodes)
             self.require_finite(step + 1, in_rewards, "`gemx check` finds such faults of an env")
-            collated = collate(played.episodes or played.failed, schedule.rollout.players, self._rewards)
+            collated = collate(played.episodes or played.failed, match.trained, self._rewards)
             batch = algorithm.prepare(collated)
             with self._doing("learn"):
                 if not schedule.rollout.asynchronous:  # otherwise it samples meanwhile
                     sampler.sleep()
+                    match.sleep()
                 scores = learner.score(batch, algorithm.needs)
             credit = algorithm.credit(batch, scores)
             self._require_finite(step + 1, nonfinite.in_batch(batch, credit))
@@ -168,6 +174,8 @@ class Reinforcement(Run[list[Result]]):
                 if broken is None:
                     with self._clock.of("sync"):
                         self._sync()
+                match.learned(step, played.episodes)
+                self._keep_opponent()
                 values = self._report(played, batch, metrics)
                 self._require_finite(step + 1, broken)
                 # In one order in all processes, so that they choose alike.
@@ -192,7 +200,8 @@ class Reinforcement(Run[list[Result]]):
         if when == "after training":
             for number, episode in enumerate(episodes):
                 self._record(number, episode, phase="evaluation")
-        result, per_id = Result.of(episodes, self.evaluation.id), Result.per_id(episodes)
+        seen = list(map(self.evaluation.seen, episodes))
+        result, per_id = Result.of(seen, self.evaluation.id), Result.per_id(seen)
         if not self._is_evaluated():
             self.folder.write_metrics("eval", step, metrics_of(result, per_id))
         self.display.measured(when, result)
@@ -241,8 +250,14 @@ class Reinforcement(Run[list[Result]]):
         if self.schedule.eval.every:
             lines = [line for line in self.folder.metrics("eval") if line["step"] == self.step]
             return (lines[0]["success"] or 0.0, lines[0]["return"] or 0.0) if lines else None
-        saved = self._since_saved
+        saved = [] if self.parts.match.members(self.step) else self._since_saved  # opponents of a pool change
         return (fmean(success for success, _ in saved), fmean(total for _, total in saved)) if saved else None
+
+    def _keep_opponent(self) -> None:
+        """Let the learner of now be an opponent of later steps, if it is its turn."""
+        members = self.parts.match.members
+        if self.step in members(self.step):
+            self.folder.keep_opponent(self.step, self.parts.learner.weights(), members)
 
     def _sync(self) -> None:
         """Give the learner's weights to the sampler."""
@@ -287,13 +302,15 @@ class Reinforcement(Run[list[Result]]):
     def _report(self, played: Played, batch: Batch, metrics: dict[str, float]) -> dict[str, Any]:
         step = self.step
         episodes = [*played.episodes, *played.failed, *played.filtered]
-        found = play_metrics(episodes, version=step - 1)
+        seen = list(map(self.parts.match.seen, episodes))
+        found = play_metrics(seen, version=step - 1)
         clock, rollout = self._clock.metrics(found["tokens"]), self.schedule.rollout
         values = {
             **found,
-            **penalty_metrics(episodes, rollout.max_new_tokens, rollout.overlong_tokens),
+            **penalty_metrics(seen, rollout.max_new_tokens, rollout.overlong_tokens),
             "filtered": len(played.filtered),
             **self._play.metrics(),
+            **self.parts.match.metrics(),
             **(played.counts.metrics() if rollout.max_lag else {}),
             **metrics,
             **clock,
@@ -312,9 +329,9 @@ class Reinforcement(Run[list[Result]]):
 
     def _trained(self, batch: Batch, episodes: Sequence[Episode], index: int) -> dict[str, list[int]]:
         """For each player of an episode, the ids that are trained on; see `trained_ids`."""
-        players = self.schedule.rollout.players
-        first = sum(1 for episode in episodes[:index] for _ in traces_of(episode, players))
-        traces = enumerate(traces_of(episodes[index], players), start=first)
+        trained = self.parts.match.trained
+        first = sum(1 for episode in episodes[:index] for _ in trained(episode))
+        traces = enumerate(trained(episodes[index]), start=first)
         return {trace.player: trained_ids(batch, row) for row, trace in traces}
 
     def _record(
@@ -337,6 +354,7 @@ class Reinforcement(Run[list[Result]]):
             "learner": self.parts.learner.state(),
             "play": self.parts.world.gather(self._play.state(self.step)),
             "before": {name: result.as_json() for name, result in self.before.items()},
+            "match": self.parts.match.state(),
             "teacher": self.teacher,
             "score": self.score(),
         }

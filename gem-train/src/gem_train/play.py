@@ -14,7 +14,7 @@ from dataclasses import asdict
 from functools import partial
 from typing import Any, Literal
 
-from gem.episode import Episode
+from gem.episode import Episode, Trace
 from gem.errors import ConfigError, TrainingStopped
 from gem.rewards import RewardPipeline, scored
 from gem.rollout import Start, rollout
@@ -22,6 +22,7 @@ from gem.rollout.policy import Policy
 from gem.rollout.starts import ByWeight, StartSampler
 from gem.vector import VectorEnv
 from gem.work.threads import Outcome, Threads
+from gem_train.batch import traces_of
 from gem_train.distributed.world import World
 from gem_train.groups import Counts, Groups, Played
 
@@ -64,6 +65,7 @@ class Play:
         place: adds to a start what it needs besides the seed, such as the row of a data set.
         groups: which of the groups of a step are played here; by default all of them.
         reward: what scores the episodes before their groups are complete; their slots play on meanwhile.
+        traces: the traces of an episode that are trained; by default all of them.
     """
 
     def __init__(
@@ -83,6 +85,7 @@ class Play:
         place: Callable[[Start], Start] = lambda start: start,
         groups: Sequence[int] | None = None,
         reward: RewardPipeline | None = None,
+        traces: Callable[[Episode], Iterable[Trace]] = traces_of,
     ) -> None:
         self._policy = policy
         self._reward = reward
@@ -100,7 +103,9 @@ class Play:
             dynamic_sampling=dynamic_sampling,
             place=place,
             groups=groups,
+            traces=traces,
         )
+        self._traces = traces
         self._looks = asynchronous or late == "drop"
         """Whether episodes may be given up while they are played."""
         self._changed = threading.Condition()
@@ -124,7 +129,7 @@ class Play:
             played = self._groups.take()
         if not (self._asynchronous or self._groups.any_open):
             self.close()
-        check_lag(played.episodes, version, self._max_lag)
+        check_lag(played.episodes, version, self._max_lag, self._traces)
         return played
 
     def drain(self) -> None:
@@ -277,14 +282,20 @@ class Play:
             self._changed.notify_all()
 
 
-def check_lag(episodes: Iterable[Episode], version: int, max_lag: int) -> None:
-    """Require of every reply that it was sampled under known weights, at most so many updates before `version`.
+def check_lag(
+    episodes: Iterable[Episode],
+    version: int,
+    max_lag: int,
+    traces: Callable[[Episode], Iterable[Trace]] = traces_of,
+) -> None:
+    """Require of every reply in these `traces` that it was sampled under known weights, at most so many updates before
+    `version`.
 
     Raises:
         TrainingStopped: one was not.
     """
     for episode in episodes:
-        for turn in episode.turns:
+        for turn in (turn for trace in traces(episode) for turn in trace.turns):
             versions = turn.completion.weight_versions
             if versions and version - max_lag <= min(versions) and max(versions) <= version:
                 continue

@@ -38,6 +38,8 @@ def check(config: TrainConfig, out: Path) -> None:
     """
     if config.warmup.policy != AUTO:
         check_teacher(config.warmup.policy)
+    for opponent in filter(None, (config.selfplay.opponent, config.measured_against)):
+        check_teacher(opponent)
     with with_models(config):  # environments look for theirs when they are made
         for each in (config.trained, config.evaluated):
             for part in each.parts:
@@ -71,7 +73,7 @@ def _check_any(config: RunConfig, out: Path) -> None:
 
 
 def check_teacher(policy: str) -> None:
-    """Check that the policy to imitate exists and can be made.
+    """Check that the policy to imitate, or to meet, exists and can be made.
 
     Raises:
         GemError: it does not, or cannot.

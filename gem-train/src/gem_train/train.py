@@ -14,7 +14,7 @@ from gem.rewards import make_pipeline
 from gem.rollout.named_policies import make_policy
 from gem_eval.results import Result
 from gem_eval.results.floors import FLOORS
-from gem_train.build import Parts, build, make_evaluation, make_rows, make_watch
+from gem_train.build import Parts, build, make_evaluation, make_rows, make_seats, make_watch
 from gem_train.chat.rewriting import rewriting_warning
 from gem_train.config.sections import OptimConfig, WarmupConfig
 from gem_train.config.training import TrainConfig
@@ -26,6 +26,7 @@ from gem_train.roles import with_models
 from gem_train.runs.display import Display
 from gem_train.runs.folder import RunFolder
 from gem_train.runs.summary import Summary
+from gem_train.selfplay.seats import Seats
 from gem_train.sft.imitation import imitate
 
 Results = dict[str, Result]
@@ -66,19 +67,28 @@ def _prepared(
     config: TrainConfig, state: Mapping[str, Any] | None, folder: RunFolder, display: Display, world: World
 ) -> Generator[Reinforcement]:
     """The run, with its baselines measured."""
+    seats = make_seats(config, world)
     rows = make_rows(config)
     for note in rows.notes:
         display.note(note)
     with ExitStack() as stack:
         reward = stack.enter_context(closing(make_pipeline(config.reward))) if config.reward is not None else None
-        evaluation = make_evaluation(config, config.evaluated, rows, world, reward)
+        evaluation = make_evaluation(config, config.evaluated, rows, world, reward, seats=seats)
         if state is None:
-            before, teacher = _measure(config, evaluation, display, world)
+            before, teacher = _measure(config, evaluation, seats, display, world)
         else:
             before = {name: Result.from_json(each) for name, each in state["before"].items()}
             teacher = state["teacher"]
         with folder.memory("load the model"):
-            made = build(config, folder.newest_checkpoint(), teacher=teacher, rows=rows, world=world, reward=reward)
+            made = build(
+                config,
+                folder.newest_checkpoint(),
+                teacher=teacher,
+                rows=rows,
+                seats=seats,
+                world=world,
+                reward=reward,
+            )
             parts = stack.enter_context(made)
         display.warn(rewriting_warning(parts.sampler.chat))
         vocabulary = int(parts.loaded.model.config.vocab_size)
@@ -97,11 +107,13 @@ def _prepared(
         yield stack.enter_context(closing(run))
 
 
-def _measure(config: TrainConfig, evaluation: Evaluation, display: Display, world: World) -> tuple[Results, str]:
+def _measure(
+    config: TrainConfig, evaluation: Evaluation, seats: Seats | None, display: Display, world: World
+) -> tuple[Results, str]:
     """Evaluate random play and the expert, and choose which of them to imitate."""
     floors = own = _floors(evaluation, "", display)
     if config.evaluated != config.trained and config.warmup.steps and config.warmup.policy == AUTO:
-        trained = make_evaluation(config, config.trained, world=world, reward=evaluation.reward)
+        trained = make_evaluation(config, config.trained, world=world, reward=evaluation.reward, seats=seats)
         own = _floors(trained, " in training", display)
     return floors, choose_teacher(config.warmup.policy, own.get("random"), own.get("expert"))
 

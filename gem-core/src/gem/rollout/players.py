@@ -9,12 +9,15 @@ from gem.errors import Failure, PolicyError
 from gem.rollout.policy import Policy
 from gem.rollout.transcript import Transcript
 
-_SHARE = 0.005
-"""Seconds to wait for one policy while others are busy too."""
+_PAUSE = 0.001
+"""Seconds to wait when none of several busy policies has a reply, or works in this thread."""
 
 
 class PlayerPolicies(Policy):
     """Several policies as one: each plays the conversations of its players. Closing it closes none of them.
+
+    While several of them are busy each is asked in turn, without waiting for it. So policies that work when they are
+    asked, such as models in this process, do so in the same order whatever time it takes, and compute the same again.
 
     Args:
         policies: player → policy. The same policy may play for several.
@@ -49,15 +52,17 @@ class PlayerPolicies(Policy):
     def recv(self, min_results: int = 1, timeout: float | None = None) -> Mapping[int, Completion | Failure]:
         until = None if timeout is None else time.monotonic() + timeout
         while True:
+            began = time.monotonic()
             busy = [policy for policy, slots in self._pending.items() if slots]
-            left = None if until is None else max(0.0, until - time.monotonic())
+            left = None if until is None else max(0.0, until - began)
             ready: dict[int, Completion | Failure] = {}
             for policy in busy:
-                wait = 0.0 if ready else left if len(busy) == 1 else min(_SHARE, _SHARE if left is None else left)
-                ready |= policy.recv(timeout=wait)
+                ready |= policy.recv(timeout=left if len(busy) == 1 else 0.0)
                 self._pending[policy] -= ready.keys()
             if ready or not busy or left == 0.0:
                 return ready
+            if time.monotonic() - began < _PAUSE:  # none of them works here
+                time.sleep(_PAUSE)
 
     def forget(self, slot: int) -> None:
         for policy, slots in self._pending.items():

@@ -8,7 +8,7 @@ from gem.errors import Failure, GemError
 from gem.packs.make import make
 from gem.packs.spec import EnvSpec
 from gem.rollout.loop import rollout
-from gem.rollout.policy import InfoPolicy
+from gem.rollout.policy import InfoPolicy, Policy
 from gem.rollout.transcript import Transcript
 from gem.vector import VectorEnv, make_vec
 from gem_eval.results.result import Result
@@ -18,7 +18,14 @@ FLOORS = {"random": "sample_action", "expert": "expert_action"}
 _LACKING = Failure("the environment does not have this floor", "")
 
 
-def play_floor(floor: str, envs: VectorEnv, starts: Iterable[Start], max_turns: int | None = None) -> Iterator[Episode]:
+def play_floor(
+    floor: str,
+    envs: VectorEnv,
+    starts: Iterable[Start],
+    max_turns: int | None = None,
+    *,
+    as_one: Callable[[Policy], Policy] = lambda policy: policy,
+) -> Iterator[Episode]:
     """Play `random` or `expert` from these starts; yields no episode of an id that does not have it.
 
     Args:
@@ -26,10 +33,11 @@ def play_floor(floor: str, envs: VectorEnv, starts: Iterable[Start], max_turns: 
         envs: the vector, made with the `info_methods` `(FLOORS[floor],)`.
         starts: played as by `gem.rollout.rollout`, but for further ones of an id that does not have it.
         max_turns: see `gem.rollout.rollout`.
+        as_one: adds opponents to the policy that plays it, in a game of several players.
     """
     lacking: set[str | None] = set()
     known = (start for start in starts if start.id not in lacking)
-    for episode in rollout(_FloorPolicy(floor), envs, known, max_turns=max_turns):
+    for episode in rollout(as_one(_FloorPolicy(floor)), envs, known, max_turns=max_turns):
         if episode.failure != _LACKING:
             yield episode
         else:

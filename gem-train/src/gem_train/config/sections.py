@@ -47,6 +47,19 @@ class RolloutConfig(PlayConfig):
     record_tokens: int = Field(default=1, ge=0, description="how many of them with the tokens of each reply")
 
 
+class SelfPlayConfig(Section):
+    """Whom the model meets in a game of several players, of which it is one; see `gem_train.selfplay`."""
+
+    pool: Literal["uniform", "newest", "prioritised"] | None = Field(
+        default=None, description="the choice among earlier selves; without it the model plays for all players"
+    )
+    every: int = Field(default=10, ge=1, description="steps between two selves that join the pool")
+    size: int = Field(default=20, ge=1, description="how many are in it; the oldest leave")
+    at_once: int = Field(default=2, ge=1, description="how many of them are met in a step; their weights are in memory")
+    present: float = Field(default=0.5, ge=0, lt=1, description="share of games against the present self")
+    opponent: str | None = Field(default=None, description="a policy that is met instead of a pool, such as random")
+
+
 class CurriculumConfig(Section):
     """The steps of a run from level to level of its `mix`; see `gem.rollout.starts.Curriculum`."""
 
@@ -110,6 +123,7 @@ class EvalConfig(Section):
         default=None, description="wrappers around it; by default those of training"
     )
     temperature: float | None = Field(default=None, ge=0, description="of sampling; by default that of training")
+    opponent: str | None = Field(default=None, description="of a game, the policy that the model meets in it")
 
 
 class DistributedConfig(Section):

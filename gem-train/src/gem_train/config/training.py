@@ -23,6 +23,7 @@ from gem_train.config.sections import (
     OptimConfig,
     RolloutConfig,
     RunConfig,
+    SelfPlayConfig,
     WarmupConfig,
     WatchConfig,
     check_computation,
@@ -44,6 +45,7 @@ class TrainConfig(RunConfig):
     cache: str | None = Field(default=None, description="a folder that keeps the answers of these models")
     mix: list[MixConfig] = Field(default_factory=list[MixConfig], description="several environments by weight")
     curriculum: CurriculumConfig = CurriculumConfig()
+    selfplay: SelfPlayConfig = SelfPlayConfig()
     rollout: RolloutConfig = RolloutConfig()  # pyright: ignore[reportIncompatibleVariableOverride] - it is frozen
     engine: EngineSettings = EngineSettings()
     credit: AlgorithmSettings = AlgorithmSettings()
@@ -63,6 +65,16 @@ class TrainConfig(RunConfig):
         if self.eval.wrappers is not None:
             mix = [each.model_copy(update={"wrappers": ""}) for each in mix]
         return EnvConfig(self.id, {**self.env, **own}, wrappers, mix)
+
+    @property
+    def has_opponents(self) -> bool:
+        """True if the model is one of the players in training, and others play for the rest."""
+        return self.selfplay.pool is not None or self.selfplay.opponent is not None
+
+    @property
+    def measured_against(self) -> str | None:
+        """The policy that the model meets in evaluations; None if it plays for all players."""
+        return self.eval.opponent or (self.selfplay.opponent or "random" if self.has_opponents else None)
 
     @property
     def trained(self) -> EnvConfig:
@@ -193,6 +205,7 @@ def _check_together(config: TrainConfig) -> None:
             f"rollout.overlong_tokens ({play.overlong_tokens}) are the last of rollout.max_new_tokens "
             f"({play.max_new_tokens}): set fewer"
         )
+    _check_selfplay(config)
     credit = config.credit
     if play.max_lag and credit.old_logprobs == "learner" and credit.importance_cap is None:
         raise ConfigError(
@@ -202,4 +215,22 @@ def _check_together(config: TrainConfig) -> None:
     if play.episodes % play.group_size:
         raise ConfigError(
             f"rollout.episodes ({play.episodes}) must be a multiple of rollout.group_size ({play.group_size})"
+        )
+
+
+def _check_selfplay(config: TrainConfig) -> None:
+    selfplay, play = config.selfplay, config.rollout
+    if selfplay.pool is not None and selfplay.opponent is not None:
+        raise ConfigError(
+            f"selfplay.opponent ({selfplay.opponent!r}) is met instead of a pool: set it or selfplay.pool, not both"
+        )
+    if config.has_opponents and play.max_lag:
+        raise ConfigError(
+            "in self-play the opponents are those of the step, so its games are played in it: leave rollout.max_lag at "
+            "0, and rollout.async at false"
+        )
+    if selfplay.pool is not None and play.engine != "hf":
+        raise ConfigError(
+            f"a pool needs weights of its own for each opponent, which the engine {play.engine} does not have: set "
+            "rollout.engine=hf, or meet a policy (selfplay.opponent)"
         )

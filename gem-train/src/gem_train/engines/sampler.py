@@ -8,9 +8,11 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
+from gem import seeding
 from gem.chat import conversation
 from gem.chat.encoder import ChatEncoder
 from gem.episode import Completion, Start
+from gem.episode.episode import AGENT
 from gem.errors import ConfigError, Failure
 from gem.rollout.policy import Policy
 from gem.rollout.transcript import Transcript
@@ -82,13 +84,18 @@ class Sampler(Policy):
                 if conversation is None:
                     start = transcript.start or Start(next(self._unnamed))
                     conversation = self._conversations[slot] = self._kind(
-                        self.chat, self._positions, self.max_new_tokens, seed=self._seed, start=start
+                        self.chat, self._positions, self.max_new_tokens, seed=self._seed_of(transcript), start=start
                     )
                 limit = conversation.ask(transcript)
                 if limit:
                     self._begin(slot, conversation, transcript, limit)
                 else:
                     self._ready[slot] = Completion("", finish_reason="context")
+
+    def _seed_of(self, transcript: Transcript) -> int:
+        """The seed of a conversation: players of one game must not draw the same numbers."""
+        player = transcript.player
+        return self._seed if player == AGENT else seeding.derive(self._seed, "player", player)
 
     @abstractmethod
     def _begin(self, slot: int, conversation: Any, transcript: Transcript, limit: int) -> None:

@@ -6,6 +6,7 @@ metrics.jsonl    one JSON object per line: {"phase": "warmup" | "train" | "eval"
 episodes.jsonl   some episodes of every step, and all of the last evaluation: a recording (see `gem.record`)
 tensorboard/     the same metrics
 wandb/           the same again, if asked
+pool/            weights of the earlier selves that it meets in self-play
 checkpoint/      the newest states to resume from, and the best; the `model` folder in each loads with transformers
 curve.png        success over steps
 summary.json     the result
@@ -16,7 +17,7 @@ only when it is complete.
 """
 
 import shlex
-from collections.abc import Callable, Collection, Generator, Mapping
+from collections.abc import Callable, Collection, Generator, Iterable, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from pickle import UnpicklingError
@@ -25,6 +26,7 @@ from typing import Any, Self, TypeVar
 import tomli_w
 import torch
 from safetensors import SafetensorError
+from torch import Tensor
 
 from gem.episode import Episode
 from gem.errors import ConfigError, TrainingStopped, one_line
@@ -40,6 +42,7 @@ from gem_train.runs.checkpoints import checkpoints, step_of
 from gem_train.runs.files import append_line, check_stored, read_objects, write, write_json, write_lines
 from gem_train.runs.memory import enough_memory, is_out_of_memory
 from gem_train.runs.metric_logs import LINKS_OF_WANDB, MetricLogs
+from gem_train.runs.opponents import Opponents
 from gem_train.runs.saving import Checkpoints, Score
 
 T = TypeVar("T")
@@ -70,6 +73,7 @@ class RunFolder:
         self._world = world
         self._settings = settings
         self._checkpoints = Checkpoints(path, world)
+        self._opponents = Opponents(path)
         self._logs = MetricLogs(path, LogConfig(**settings["log"]), self.title, settings)
         self._recorder: Recorder | None = None
         self._finished_steps: int | None = None
@@ -232,6 +236,25 @@ class RunFolder:
         self.settle()
         with self._writing():
             self._checkpoints.rank(step, score, keep)
+
+    def keep_opponent(
+        self, step: int, weights: Iterable[tuple[str, Tensor]], members: Callable[[int], Collection[int]]
+    ) -> None:
+        """Keep the weights of `step` as those of an opponent.
+
+        Args:
+            step: how many steps have been made.
+            weights: by the names of the model's parameters.
+            members: those that are met after so many steps. Kept are these for each checkpoint to resume from, too.
+        """
+        self.settle()
+        resumable = (step_of(checkpoint) for checkpoint in checkpoints(self.path))
+        with self._writing():
+            self._opponents.write(step, weights, {each for at in (step, *resumable) for each in members(at)})
+
+    def opponent(self, step: int) -> Iterable[tuple[str, Tensor]]:
+        """The weights that were kept after so many steps; see `Opponents.read`."""
+        return self._opponents.read(step)
 
     def settle(self) -> None:
         """Wait until the checkpoint that is being written is complete."""

@@ -144,8 +144,8 @@ class Watch:
         if any(line.get("signal", 1) and not line.get("alike", 0) for line in self._window):
             return None
         success, steps = self._mean("success"), len(self._window)
-        if success == 1 and "level" in self._window[-1]:
-            return None  # a curriculum will make the env harder
+        if success == 1 and self._window[-1].keys() & {"level", "opponents"}:
+            return None  # a curriculum will make the env harder, and a pool the opponents
         if success == 1:
             return Finding("solved", f"every episode of the last {steps} batches succeeded and was rewarded alike")
         kept = "" if any(line.get("signal", 1) for line in self._window) else ", and these batches changed no weights"
@@ -198,7 +198,9 @@ class Watch:
         )
 
     def _fallen(self) -> Finding | None:
-        """Success far below its best."""
+        """Success far below its best. Against a pool it is a share of games won, whose opponents get better, too."""
+        if "opponents" in self._window[-1]:
+            return None
         now = self._mean("success")
         if math.isnan(self._best) or now > self._best:
             self._best, self._best_level = now, self._level()

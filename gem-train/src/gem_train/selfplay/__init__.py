@@ -1,0 +1,1 @@
+"""Self-play: which player of a game the learner is, and whom it meets."""
