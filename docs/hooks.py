@@ -42,6 +42,7 @@ FILES = (
     "gem-*/src/**/*.md",
     "examples/*",
     "examples/frameworks/*",
+    "examples/selfplay/*",
     "examples/tool_reward/*",
     "LICENSE",
 )
