@@ -42,7 +42,6 @@ FILES = (
     "gem-*/src/**/*.md",
     "examples/*",
     "examples/frameworks/*",
-    "examples/selfplay/*",
     "examples/tool_reward/*",
     "LICENSE",
 )
