@@ -6,7 +6,7 @@ import signal
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
@@ -20,6 +20,7 @@ import gem
 from gem import seeding
 from gem.episode import Completion, Episode
 from gem.errors import Failure, TrainingStopped
+from gem.rollout.transcript import Transcript
 from gem_train.config.training import load_config
 from gem_train.engines.hf import HFSampler
 from gem_train.engines.turns import Turns
@@ -102,6 +103,28 @@ def test_every_episode_is_learned_from_once_and_accounted_for(max_lag: int, grou
     found = steps[-1].counts
     assert found.learned == 20 * EPISODES == found.started - found.dropped
     assert (found.failed, found.replaced, found.abandoned, found.open) == (0, 0, 0, 0)
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+@pytest.mark.parametrize("late", ["wait", "drop"])
+def test_groups_that_newer_ones_overtake_are_learned_from_in_time(late: str, asynchronous: bool) -> None:
+    class Overtaken(Player):
+        """Answers whoever started under the first weights last."""
+
+        def send(self, transcripts: Mapping[int, Transcript]) -> None:
+            for slot, transcript in transcripts.items():
+                assert transcript.start is not None
+                self.asked[slot] = (self.now + (1e6 if transcript.start.seed in first else 1)), transcript
+
+    first = {seeding.derive(3, "train", step, index) for step in range(4) for index in range(EPISODES)}
+    player = Overtaken()
+    settings: dict[str, Any] = {"max_lag": 3, "late": late, "steps": 12, "asynchronous": asynchronous}
+    with beside(player, num_envs=4 * EPISODES, **settings) as play:
+        steps = player.steps(play, range(12))
+
+    assert learned(steps) == seeds(12)
+    found = steps[-1].counts
+    assert found.learned == 12 * EPISODES == found.started - found.dropped
 
 
 def test_episodes_that_fail_and_those_of_their_groups_are_accounted_for() -> None:

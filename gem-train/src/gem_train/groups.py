@@ -191,15 +191,13 @@ class Groups:
 
     def are_ready(self) -> bool:
         """Whether the step can be made."""
-        complete = sum(group.complete for group in self._open.values())
-        return complete >= self._groups_per_step and (self._drops or not self._late())
+        if sum(group.complete for group in self._open.values()) < self._groups_per_step:
+            return False
+        return self._drops or self.are_complete() or not (self._late() or self._overtaken())
 
     def take(self) -> Played:
         """The episodes of the step. What is too old for the next one is dropped."""
-        complete = [group for group in self._open.values() if group.complete]
-        # The oldest first: for the next step they would be too old.
-        complete.sort(key=lambda group: (group.version, group.number))
-        self._taken = sorted(complete[: self._groups_per_step], key=lambda group: group.number)
+        self._taken = sorted(self._next(), key=lambda group: group.number)
         for group in self._taken:
             del self._open[group.planned.start.seed]
         for group in reversed(self._late()):
@@ -304,10 +302,27 @@ class Groups:
         group = self._open.get(seed)
         return group if group is not None and group.planned.dropped == member // self._group_size else None
 
+    def _next(self) -> list[_Group]:
+        """The groups that the step would take now: of the complete ones the oldest, which would be too old first."""
+        complete = [group for group in self._open.values() if group.complete]
+        complete.sort(key=lambda group: (group.version, group.number))
+        return complete[: self._groups_per_step]
+
     def _late(self) -> list[_Group]:
-        """The groups that would be too old for the next step, and are not complete."""
+        """The groups that are too old for the next step, whoever takes this one; complete ones only if play drops."""
         oldest = self._version - self._max_lag
-        return [group for group in self._open.values() if group.version <= oldest and not group.complete]
+        return [
+            group for group in self._open.values() if group.version <= oldest and (self._drops or not group.complete)
+        ]
+
+    def _overtaken(self) -> bool:
+        """Whether the step would take so many newer groups that later steps cannot take all others in time."""
+        taken = {group.planned.start.seed for group in self._next()}
+        left = [group.version for seed, group in self._open.items() if seed not in taken]
+        return any(
+            sum(version <= self._version - self._max_lag + steps for version in left) > steps * self._groups_per_step
+            for steps in range(1, self._max_lag)
+        )
 
     def _drop(self, group: _Group) -> None:
         """Start a group again that is too old; if it has failed, another in its place."""
