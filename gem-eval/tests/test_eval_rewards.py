@@ -128,7 +128,7 @@ def test_a_judge_by_role_is_named_on_the_command_line_and_counted(tmp_path, file
     with chat_server(lambda messages: answer) as server:
         role = ("--role", "judge=openai:m")
 
-        result = measured(tmp_path / "out", f"{file}:by_role", *role, "--role-arg", f"judge.base_url={server.url}")
+        result = measured(tmp_path / "out", f"{file}:by_role", *role, "--base-url", server.url)  # random needs none
         words = ("rescore", tmp_path / "out", "--reward", f"{file}:by_role", *role, "--base-url", server.url)
         again = gemx(*words, "--json")
 
@@ -144,6 +144,15 @@ def test_a_weight_that_is_none_is_refused(tmp_path, file, weight):
     measured(tmp_path / "out", f"{file}:length")
 
     assert "--weight takes NAME=NUMBER" in gemx("rescore", tmp_path / "out", "--weight", weight).stderr
+
+
+def test_a_weight_of_a_score_that_is_not_recorded_is_refused(tmp_path, file):
+    measured(tmp_path / "out", f"{file}:length")
+
+    refused = gemx("rescore", tmp_path / "out", "--weight", "lenght=2", "--out", tmp_path / "new.jsonl")
+
+    assert "has a score 'lenght'. Did you mean 'length'" in refused.stderr
+    assert not (tmp_path / "new.jsonl").exists()
 
 
 def test_a_pipeline_scores_in_python_too_and_floors_with_it():

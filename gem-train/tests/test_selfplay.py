@@ -179,9 +179,10 @@ def test_evaluations_are_against_a_policy_and_count_what_the_measured_one_has_wo
         ({"selfplay": {"pool": "uniform"}, "rollout": {"max_lag": 1}}, "leave rollout.max_lag at 0"),
         ({"selfplay": {"opponent": "random"}, "rollout": {"max_lag": 1, "async": True}}, "leave rollout.max_lag at 0"),
         ({"selfplay": {"pool": "newest"}, "rollout": {"engine": "vllm_server"}}, "set rollout.engine=hf"),
-        ({"selfplay": {"pool": "newest"}, "id": "core:Echo-v0"}, "core:Echo-v0 is no game of several players"),
-        ({"eval": {"opponent": "random"}, "id": "core:Echo-v0"}, "core:Echo-v0 is no game of several players"),
+        ({"selfplay": {"pool": "newest"}, "id": "core:Echo-v0"}, "core:Echo-v0 is not a game of several players"),
+        ({"eval": {"opponent": "random"}, "id": "core:Echo-v0"}, "core:Echo-v0 is not a game of several players"),
         ({"selfplay": {"pool": "newest"}, "rollout": {"players": ["evn"]}}, "no player 'evn'. Did you mean 'even'"),
+        ({"rollout": {"players": ["evn"]}}, "no player 'evn'. Did you mean 'even'"),
     ],
 )
 def test_what_does_not_fit_self_play_is_refused(settings, said):

@@ -169,9 +169,9 @@ def make_seats(config: TrainConfig, world: World) -> Seats | None:
     """Which player the model is in each game, in training and in evaluations; None if it plays for all.
 
     Raises:
-        ConfigError: an env is no game of several players, or does not have those that are trained.
+        ConfigError: an env is not a game of several players, or does not have those that are trained.
     """
-    if config.measured_against is None:
+    if config.measured_against is None and not config.rollout.players:
         return None
     if config.has_opponents and world.size > 1:
         raise ConfigError(f"self-play needs one process, and this run has {world.size}: start it without torchrun")
@@ -180,14 +180,15 @@ def make_seats(config: TrainConfig, world: World) -> Seats | None:
         for name, part in zip(env.names, env.parts, strict=True):
             with make(part.id, wrappers=part.wrappers, **part.env) as made:
                 id = name if env.mix or made.spec is None else made.spec.id
-                players[id] = _seats_in(id, made.players, config.rollout.players)
-    return Seats(config.seed, players)
+                if made.players or config.measured_against is not None:
+                    players[id] = _seats_in(id, made.players, config.rollout.players)
+    return None if config.measured_against is None else Seats(config.seed, players)
 
 
 def _seats_in(id: str, players: tuple[str, ...], trained: tuple[str, ...]) -> tuple[str, ...]:
     if len(players) < 2:
         raise ConfigError(
-            f"{id} is no game of several players (`Env.players` is empty): leave the table selfplay and eval.opponent"
+            f"{id} is not a game of several players (`Env.players` is empty): leave selfplay and eval.opponent out"
         )
     if unknown := set(trained) - set(players):
         raise ConfigError(

@@ -6,7 +6,7 @@ other weights need no second scoring (`reweighted`).
 
 from gem.rewards.judge import judge
 from gem.rewards.named import make_pipeline
-from gem.rewards.parts import has_ended, reweighted, unscored
+from gem.rewards.parts import has_ended, reweighted, unscored, weighed
 from gem.rewards.pipeline import RewardPipeline
 from gem.rewards.reward import Reward, Score, reward
 from gem.rewards.stage import scored
@@ -24,4 +24,5 @@ __all__ = [
     "scored",
     "unscored",
     "verified",
+    "weighed",
 ]

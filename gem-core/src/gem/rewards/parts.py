@@ -90,6 +90,13 @@ def reweighted(episode: Episode, weights: Mapping[str, float]) -> Episode:
     return episode.each_trace(of_trace)
 
 
+def weighed(episode: Episode) -> set[str]:
+    """The names that `weights` may have for the scores of an episode: of parts, of rewards, and `env`."""
+    scores = (_scored_of(turn) for trace in episode.traces for turn in trace.turns)
+    parts = {part for scored in scores if scored is not None for part in scored.scores}
+    return {ENV, *parts, *map(reward_of, parts)}
+
+
 def unscored(episode: Episode) -> Episode:
     """The episode as its env rewarded it, and without the failure of a reward; it may be scored again."""
     success = episode.success

@@ -71,7 +71,7 @@ class RewardPipeline:
             if reward_of(part) not in (*names, ENV):
                 raise ConfigError(
                     f"no reward of the pipeline is called {part!r}.{did_you_mean(part, [*names, ENV])} There are: "
-                    f"{', '.join([*names, ENV])}"
+                    f"{', '.join([*names, ENV])}; a part of one is REWARD/{part}"
                 )
         self.at_once = check_int("at_once", at_once, 1)
         self._lock = threading.Lock()

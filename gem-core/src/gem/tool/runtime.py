@@ -91,6 +91,11 @@ class ToolRuntime:
         """Start a coroutine in the event loop of the runtime; see `EventLoop.submit`."""
         return self._loop.submit(work)
 
+    @property
+    def is_current(self) -> bool:
+        """True in the thread of its event loop."""
+        return self._loop.is_current
+
     def session(self, resources: Iterable[Resource[Any]] = ()) -> ToolSession:
         """A session for a new episode, whose `resources` with a capacity it waits for in one order.
 
@@ -266,8 +271,9 @@ class EpisodeResources:
         return await self._runtime.acall(tool, arguments, self._session)
 
     async def aclose(self) -> None:
-        """Give back every state, from any event loop."""
-        await asyncio.wrap_future(self._runtime.submit(self._session.aclose()))
+        """Give back every state, from any event loop; in the runtime's own also while it is closed."""
+        work = self._session.aclose()
+        await (work if self._runtime.is_current else asyncio.wrap_future(self._runtime.submit(work)))
 
     def __reduce__(self) -> Any:
         raise ConfigError(

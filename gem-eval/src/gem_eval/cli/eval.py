@@ -34,6 +34,7 @@ from gem_eval.cli.role_options import parse_roles, prices_of, with_role_options
 from gem_eval.evaluating import make_settings
 from gem_eval.folder import stored_settings
 from gem_eval.plan import EPISODES, MOST_ROWS
+from gem_eval.roles import OPENAI
 from gem_eval.settings import NUM_ENVS
 from gem_eval.suite import make_group
 from gem_eval.trust import check_settings, names_in, needs_trust
@@ -182,7 +183,7 @@ def _settings(ctx: click.Context, given: dict[str, Any]) -> Settings:
     of_suite = read_models(_suite_of(given)[0]) if given["suite"] else {}
     models = parse_roles(of_suite, given["roles"], given["role_arguments"], given["base_url"])
     return make_settings(
-        model=_parse_model(given["model"], given["base_url"], given["model_arguments"]),
+        model=_parse_model(given["model"], given["base_url"], given["model_arguments"], of_roles=bool(models)),
         groups=groups,
         reward=reward_ref(given["reward"]),
         seed=given["seed"],
@@ -262,7 +263,8 @@ def _suite_of(given: dict[str, Any]) -> tuple[Path, str]:
     return Path(path), names
 
 
-def _parse_model(model: str, base_url: str | None, settings: Sequence[str]) -> ComponentRef:
+def _parse_model(model: str, base_url: str | None, settings: Sequence[str], *, of_roles: bool = False) -> ComponentRef:
+    """The model with its settings; with `of_roles` the address may be for models that play roles alone."""
     named = [model] if Path(model).is_dir() else components("--model", model)
     if len(named) != 1:
         raise ConfigError(f"--model takes one model, not {model!r}")
@@ -270,7 +272,11 @@ def _parse_model(model: str, base_url: str | None, settings: Sequence[str]) -> C
     if "name" in given:
         raise ConfigError("--model-arg is for settings of the model; its name is given by --model")
     name, own = name_and_settings(named[0])
-    return policy_ref({"name": name, **own, **given, **({"base_url": base_url} if base_url else {})})
+    found = policy_ref({"name": name, **own, **given})
+    if not base_url or (of_roles and name_and_settings(found)[0] != OPENAI):
+        return found
+    name, own = name_and_settings(found)
+    return {"name": name, **own, "base_url": base_url}
 
 
 def _print_notes(evaluation: Evaluation, out: Path | None) -> None:

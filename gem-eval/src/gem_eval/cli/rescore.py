@@ -13,9 +13,9 @@ from msgspec.structs import replace
 from gem.cli.options import as_json, reward, reward_ref
 from gem.cli.output import echo, print_json, stray_prints_to_stderr
 from gem.episode import Episode
-from gem.errors import ConfigError
+from gem.errors import ConfigError, did_you_mean
 from gem.record import Recorder
-from gem.rewards import make_pipeline, reweighted, scored
+from gem.rewards import make_pipeline, reweighted, scored, weighed
 from gem.rewards.pipeline import AT_ONCE
 from gem_eval.cli.recordings import MOST_LISTED, Replayed, count, numbered, title, trust
 from gem_eval.cli.role_options import parse_roles, with_role_options
@@ -67,6 +67,8 @@ def rescore_episodes(
     given = _weights(weights)
     if out is not None and not (given or reward):
         raise ConfigError("--out is for episodes with other weights or rewards: give --weight or --reward, too")
+    if given and not reward:
+        _check_recorded(file, given)
     with stray_prints_to_stderr(), ExitStack() as opened:
         graded: list[Graded]
         opened.enter_context(playing(parse_roles({}, roles, role_arguments, base_url), cache, AT_ONCE))
@@ -134,6 +136,16 @@ def _regraded(
         for now in scored(unfailed(), pipeline):
             number, record = asked.pop(now.key)
             yield number, record, reweighted(replace(now, key=record.key), weights)
+
+
+def _check_recorded(file: Path, weights: Mapping[str, float]) -> None:
+    """Refuse the weight of a score that no episode has, such as one that is misspelt."""
+    known = sorted({name for _, episode in numbered(file) for name in weighed(episode)})
+    for name in weights:
+        if name not in known:
+            raise ConfigError(
+                f"no episode of {file} has a score {name!r}.{did_you_mean(name, known)} There are: {', '.join(known)}"
+            )
 
 
 def _weights(given: Sequence[str]) -> dict[str, float]:
