@@ -1,7 +1,9 @@
 """Rewards by functions and tools: what they may ask for, how they are put together, and what a fault becomes."""
 
 import asyncio
+import gc
 import math
+import os
 import threading
 import time
 
@@ -247,6 +249,21 @@ def test_no_more_calls_run_at_once_than_the_pipeline_allows():
 
     assert len(list(scored([played() for _ in range(21)], gem.RewardPipeline([counted], at_once=3)))) == 21
     assert most == 3
+
+
+def test_a_pipeline_that_nobody_has_any_more_leaves_no_threads_and_descriptors():
+    def left() -> tuple[int, int]:
+        gc.collect()
+        return threading.active_count(), len(os.listdir("/proc/self/fd"))
+
+    list(scored([played()], gem.RewardPipeline([length])))  # what stays in a process is there
+    before = left()
+    for _ in range(5):
+        list(scored([played()], gem.RewardPipeline([length])))
+    deadline = time.monotonic() + 60
+    while any(now > then for now, then in zip(left(), before, strict=True)):
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
 
 
 def test_an_abandoned_stage_closes_the_rollout_and_cancels_what_is_scored():

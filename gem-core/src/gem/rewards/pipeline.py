@@ -2,6 +2,7 @@
 
 import asyncio
 import threading
+import weakref
 from collections.abc import Callable, Collection, Coroutine, Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from functools import partial
@@ -82,6 +83,8 @@ class RewardPipeline:
         with self._lock:
             if self._runtime is None:
                 self._runtime = ToolRuntime(max_concurrency=self.at_once)
+                # A pipeline that is garbage-collected must leave no threads and descriptors.
+                weakref.finalize(self, self._runtime.close).atexit = False
             return self._runtime.submit(self._score(episode, self._runtime))
 
     async def score(self, episode: Episode) -> Episode:
