@@ -9,7 +9,7 @@ import pytest
 import gem
 from gem.errors import ConfigError
 from gem.rewards import reweighted, scored
-from gem.rewards.judge import judge_messages
+from gem.rewards.judging import judge_messages
 from gem.rollout import rollout
 from gem.testing.chat_server import Trouble, chat_server
 

@@ -4,13 +4,13 @@ A `RewardPipeline` scores episodes beside the envs and the policy (`scored`). Th
 other weights need no second scoring (`reweighted`).
 """
 
-from gem.rewards.judge import judge
+from gem.rewards.judging import judge
 from gem.rewards.named import make_pipeline
 from gem.rewards.parts import has_ended, reweighted, unscored, weighed
 from gem.rewards.pipeline import RewardPipeline
-from gem.rewards.reward import Reward, Score, reward
+from gem.rewards.score import Reward, Score, reward
 from gem.rewards.stage import scored
-from gem.rewards.verified import verified
+from gem.rewards.verifying import verified
 
 __all__ = [
     "Reward",

@@ -8,7 +8,7 @@ from gem.packs.component_ref import ComponentRef, name_and_settings
 from gem.packs.importing import check_arguments, import_file, is_file_path, parameters_of
 from gem.packs.lookup import find_named
 from gem.rewards.pipeline import RewardPipeline
-from gem.rewards.reward import Reward, reward
+from gem.rewards.score import Reward, reward
 
 
 def make_pipeline(given: ComponentRef) -> RewardPipeline:

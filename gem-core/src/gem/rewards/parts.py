@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from gem.episode import Episode, Trace, Turn
 from gem.errors import ConfigError, did_you_mean
-from gem.rewards.reward import Scores
+from gem.rewards.score import Scores
 
 ENV = "env"
 """The reward that the env gave, and its part where the env does not name parts."""

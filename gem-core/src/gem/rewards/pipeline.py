@@ -25,7 +25,7 @@ from gem.errors import (
 )
 from gem.rewards.case import Case
 from gem.rewards.parts import ENV, has_ended, reward_of, unscored, with_scores, with_success
-from gem.rewards.reward import Reward, Score, Scores, reward
+from gem.rewards.score import Reward, Score, Scores, reward
 from gem.tool.runtime import EpisodeResources, ToolRuntime
 
 AT_ONCE = 256

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from gem.rewards.case import asked_by
-from gem.rewards.reward import TIMEOUT, Reward, Score, Scores
+from gem.rewards.score import TIMEOUT, Reward, Score, Scores
 from gem.tool.content import Content, parts_of, shorten
 from gem.tool.tool import Tool
 

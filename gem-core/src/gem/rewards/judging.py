@@ -18,7 +18,7 @@ from gem.errors import ConfigError, RewardFailed
 from gem.llm.models import ChatModel, chat_model
 from gem.packs.component_ref import ComponentRef
 from gem.rewards.case import Case, asked_by
-from gem.rewards.reward import Reward, Score, reward_of
+from gem.rewards.score import Reward, Score, reward_of
 
 TIMEOUT = 600.0
 """Default seconds of a judgement, with all requests that it takes."""
