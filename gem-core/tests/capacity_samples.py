@@ -38,12 +38,13 @@ def desk_tool(folder: str) -> Tool:
     def write(state: Path, text: str) -> str:
         """Write at a desk."""
         assert state.exists()
-        victim = Path(folder) / f"kill {text}"
-        if victim.exists():
-            victim.unlink()
-            state.unlink()  # as what is outside of the process would go with it
-            os.kill(os.getpid(), signal.SIGKILL)
-        return f"wrote {text}"
+        try:
+            (Path(folder) / f"kill {text}").unlink()
+        except FileNotFoundError:  # also where the other worker was quicker
+            return f"wrote {text}"
+        state.unlink()  # as what is outside of the process would go with it
+        os.kill(os.getpid(), signal.SIGKILL)
+        raise AssertionError("killed")
 
     return write
 
