@@ -1,5 +1,6 @@
 """What `benchmarks/roles.py` plays: an env, and a reward, that ask the model of the role `judge`."""
 
+from sides import chat_ours
 from sides.chat_latency import QUESTION
 
 import gem
@@ -19,23 +20,17 @@ def asked(text):
     return [{"role": "system", "content": "How good is it, from 0 to 10?"}, {"role": "user", "content": text}]
 
 
-class Talk(gem.TurnEnv):
-    """Takes every answer."""
+class Talk(chat_ours.Talk):
+    """The same with another reward."""
 
     def __init__(self, max_turns=TURNS):
         super().__init__(max_turns=max_turns)
-
-    def _reset(self, options):
-        return QUESTION
 
     def _step(self, action):
         return self.step_of(0.0)
 
     def step_of(self, reward):
         return Step.final("", reward, success=True) if self.last_turn else Step.ongoing(QUESTION, reward)
-
-    def sample_action(self):
-        return "Hats."
 
 
 class Judged(Talk):

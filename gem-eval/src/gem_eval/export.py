@@ -14,7 +14,7 @@ from gem.errors import MissingExtra, RecordError, one_line
 from gem.files import replacing
 from gem.llm.messages import Message, joined_system, messages_of
 from gem.rollout.transcript import Transcript
-from gem.tool.content import parts_of
+from gem.tool.content import parts_of, text_of
 from gem.tool.formats.openai import described_in
 from gem_eval.results import item_of
 
@@ -136,7 +136,7 @@ def _said_and_tools(episode: Episode, trace: Trace, reasoning: bool) -> tuple[li
     first = trace.turns[0].observation
     tools = trace.turns[0].completion.tools
     if tools is None:  # or a policy that makes no requests has written messages, as the observation says
-        functions, described = described_in("\n".join(part.get("text", "") for part in parts_of(first)))
+        functions, described = described_in(text_of(first))
         tools = ApiTools(tuple(functions), tuple(described)) if functions else None
     of_policy = trace.policy.get("system") if isinstance(trace.policy, Mapping) else None
     system = joined_system(of_policy if isinstance(of_policy, str) else None, trace.system)

@@ -7,7 +7,7 @@ from typing import Any
 from gem.llm.models import Models, use_models
 from gem.packs.component_ref import ComponentRef, name_and_settings
 from gem.roles import Asked
-from gem.rollout.named_policies import check_policy, policy_ref
+from gem.rollout.named_policies import policy_ref
 from gem_eval.settings import Prices, Settings
 
 OPENAI = "openai"
@@ -16,7 +16,7 @@ OPENAI = "openai"
 
 def with_models(settings: Settings, at_once: int) -> AbstractContextManager[Models | None]:
     """A context in which models play the roles of the settings; see `playing`."""
-    return playing(settings.models, settings.cache, at_once)
+    return playing(without_prices(settings.models), settings.cache, at_once)
 
 
 def playing(
@@ -29,15 +29,16 @@ def playing(
     """
     if not models:
         return nullcontext()
-    return use_models({role: _ready(each, at_once) for role, each in models.items()}, cache=cache)
+    return use_models({role: with_concurrency(policy_ref(each), at_once) for role, each in models.items()}, cache=cache)
 
 
-def _ready(model: ComponentRef, at_once: int) -> ComponentRef:
-    name, settings = name_and_settings(policy_ref(model))
-    settings.pop("prices", None)
-    ready = with_concurrency({"name": name, **settings}, at_once)
-    check_policy(ready)
-    return ready
+def without_prices(models: Mapping[str, ComponentRef]) -> dict[str, ComponentRef]:
+    """The models of roles without their `prices`, which are a setting of evaluations."""
+    given = {role: name_and_settings(each) for role, each in models.items()}
+    return {
+        role: {"name": name, **{key: value for key, value in settings.items() if key != "prices"}}
+        for role, (name, settings) in given.items()
+    }
 
 
 def with_concurrency(policy: ComponentRef, at_once: int) -> ComponentRef:

@@ -17,6 +17,7 @@ from gymnasium.vector.utils import create_shared_memory  # pyright: ignore[repor
 from gem.checks import check_int
 from gem.core import Env, Info, Observation
 from gem.errors import ConfigError, ResetNeeded
+from gem.tool.content import text_of
 
 
 class AnyText(gymnasium.spaces.Text):
@@ -106,7 +107,7 @@ class ToGymnasium(gymnasium.Env[str, str]):
             if kinds:
                 name = type(self.gem_env.unwrapped).__name__
                 raise ConfigError(f"{name} observes {', '.join(sorted(kinds))}, and ToGymnasium takes text only")
-            observation = "\n".join(part.get("text", "") for part in observation)
+            observation = text_of(observation)
         if len(observation) > self.max_length:
             raise ConfigError(
                 f"an observation has {len(observation)} characters: ToGymnasium(env, max_length=…) sets the limit, "

@@ -11,12 +11,12 @@ from gem.packs.preflight import check_envs
 from gem.record import recording_at
 from gem.rewards import make_pipeline
 from gem.rollout.named_policies import check_policy, make_policy
+from gem_eval.roles import playing
 from gem_train.config.sections import RunConfig
 from gem_train.config.training import TrainConfig
 from gem_train.engines import ENGINES
 from gem_train.evaluation import AUTO
 from gem_train.models.lora import check_adapter
-from gem_train.roles import with_models
 from gem_train.runs.checkpoints import holds_model, model_folder
 from gem_train.runs.metric_logs import check_wandb
 from gem_train.sft.config import SFTConfig
@@ -40,7 +40,8 @@ def check(config: TrainConfig, out: Path) -> None:
         check_teacher(config.warmup.policy)
     for opponent in filter(None, (config.selfplay.opponent, config.measured_against)):
         check_teacher(opponent)
-    with with_models(config):  # environments look for theirs when they are made
+    # Environments look for their models when they are made.
+    with playing(config.models, config.cache, config.rollout.num_envs):
         for each in (config.trained, config.evaluated):
             for part in each.parts:
                 check_envs(part.id, as_list(part.wrappers), **part.env)

@@ -14,6 +14,7 @@ from gem.rewards import make_pipeline
 from gem.rollout.named_policies import make_policy
 from gem_eval.results import Result
 from gem_eval.results.floors import FLOORS
+from gem_eval.roles import playing
 from gem_train.build import Parts, build, make_evaluation, make_rows, make_seats, make_watch
 from gem_train.chat.rewriting import rewriting_warning
 from gem_train.config.sections import OptimConfig, WarmupConfig
@@ -22,7 +23,6 @@ from gem_train.distributed.world import ALONE, World
 from gem_train.driver import arithmetic, carry_out, opened
 from gem_train.evaluation import AUTO, Evaluation, choose_teacher
 from gem_train.loop import STATE, Reinforcement, Schedule
-from gem_train.roles import with_models
 from gem_train.runs.display import Display
 from gem_train.runs.folder import RunFolder
 from gem_train.runs.summary import Summary
@@ -53,7 +53,11 @@ def train(config: TrainConfig, out: Path, display: Display, world: World = ALONE
         summary = folder.summary(Summary.parse)
         if summary is None:
             state = folder.state(STATE)
-            with with_models(config), arithmetic(config), _prepared(config, state, folder, display, world) as run:
+            with (
+                playing(config.models, config.cache, config.rollout.num_envs),
+                arithmetic(config),
+                _prepared(config, state, folder, display, world) as run,
+            ):
                 summary = _summary(config, run, carry_out(run, state))
             folder.write_summary(summary.as_json())
         else:

@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from gem.cli.options import as_json, role, role_models
+from gem.cli.options import POSITIVE, as_json, role, role_models
 from gem.cli.output import Console, console, echo, print_json, stray_prints_to_stderr
 from gem.llm.models import use_models
 from gem.packs.registry import RegistryEntry
@@ -27,7 +27,7 @@ _WORDS = {"passed": ("pass", "green"), "failed": ("FAIL", "bold red"), "skipped"
 )
 @click.option(
     "--timeout",
-    type=click.FloatRange(min=0, min_open=True),
+    type=POSITIVE,
     default=LIMIT,
     show_default=True,
     help="The time limit of each check, in seconds.",

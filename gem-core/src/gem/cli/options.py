@@ -24,6 +24,8 @@ class Seed(click.ParamType[int]):
             self.fail(str(error), param, ctx)
 
 
+POSITIVE = click.FloatRange(min=0, min_open=True)
+"""A number above 0."""
 as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON object and nothing else.")
 wrappers = click.option(
     "--wrappers",

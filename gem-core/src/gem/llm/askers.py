@@ -1,4 +1,4 @@
-"""How a chat model is asked: a chat API directly, and any other policy through `send` and `recv`."""
+"""Ways to ask a chat model: a chat API directly, and any other policy through `send` and `recv`."""
 
 import asyncio
 import itertools

@@ -4,13 +4,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from gem.core import ChatMessage, Observation
+from gem.core import ChatMessage
 from gem.dataset_env import DatasetEnv
 from gem.episode import Episode, Trace, Turn
 from gem.errors import ConfigError, did_you_mean
 from gem.packs.importing import parameters_of
 from gem.packs.make import make
-from gem.tool.content import parts_of
+from gem.rollout.transcript import messages_of
+from gem.tool.content import text_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,20 +30,15 @@ class Case:
 
     def messages(self) -> list[ChatMessage]:
         """The conversation of the player up to the reply of the turn, as chat messages."""
-        system = self.trace.system
-        found: list[ChatMessage] = [{"role": "system", "content": system}] if system else []
-        for turn in self.trace.turns[: self.index + 1]:
-            found.append({"role": "user", "content": turn.observation})
-            found.append({"role": "assistant", "content": turn.action})
-        return found
+        return messages_of(self.trace.turns[: self.index + 1], self.trace.system)
 
     def conversation(self) -> str:
         """The same as text."""
-        return "\n\n".join(f"{each['role']}:\n{_text(each['content'])}" for each in self.messages())
+        return "\n\n".join(f"{each['role']}:\n{text_of(each['content'])}" for each in self.messages())
 
     def question(self) -> str:
         """The text of the first observation of the player."""
-        return _text(self.trace.turns[0].observation)
+        return text_of(self.trace.turns[0].observation)
 
     def row(self) -> Any:
         """The row of the data set that the episode asked, as its env has it.
@@ -57,10 +53,6 @@ class Case:
                     env.reset(seed=self.episode.seed, options=self.episode.options)
                     return bare.row  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
         raise ConfigError(f"a reward asks for the row, and {self.episode.id} does not ask the rows of a data set")
-
-
-def _text(observation: Observation) -> str:
-    return "\n".join(part.get("text", "") for part in parts_of(observation))
 
 
 PARAMETERS: Mapping[str, Callable[[Case], Any]] = {

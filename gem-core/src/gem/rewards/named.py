@@ -25,10 +25,8 @@ def make_pipeline(given: ComponentRef) -> RewardPipeline:
         SpecError, ConfigError: a setting is wrong.
     """
     name, settings = name_and_settings(given)
-    what, found = (
-        f"the reward {name!r}",
-        import_file("reward", name) if is_file_path(name) else find_named("reward", name),
-    )
+    what = f"the reward {name!r}"
+    found = import_file("reward", name) if is_file_path(name) else find_named("reward", name)
     if inspect.isfunction(found) and parameters_of(found).needed - settings.keys() and not settings:
         found = reward(found)
     elif callable(found) and not isinstance(found, Reward):

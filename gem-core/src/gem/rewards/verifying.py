@@ -6,7 +6,7 @@ from typing import Any
 
 from gem.rewards.case import asked_by
 from gem.rewards.score import TIMEOUT, Reward, Score, Scores
-from gem.tool.content import Content, parts_of, shorten
+from gem.tool.content import Content, shorten, text_of
 from gem.tool.tool import Tool
 
 LONGEST = 500
@@ -46,7 +46,7 @@ def verified(
     arguments_of = asked_by(arguments, called)
 
     def read(content: Content) -> Scores:
-        text = "\n".join(part.get("text", "") for part in parts_of(content))
+        text = text_of(content)
         return {called: Score(float(passes(text)), {"result": shorten(text, LONGEST)})}
 
     return Reward(

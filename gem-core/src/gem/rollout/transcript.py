@@ -1,5 +1,6 @@
 """Growing conversations of players with an env."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -48,9 +49,13 @@ class Transcript:
     def messages(self) -> list[ChatMessage]:
         """The conversation as chat messages: observations from the user, actions from the assistant, after the system
         message of the env, if it has one."""
-        messages: list[ChatMessage] = [{"role": "system", "content": self.system}] if self.system else []
-        for turn in self.turns:
-            messages.append({"role": "user", "content": turn.observation})
-            messages.append({"role": "assistant", "content": turn.action})
-        messages.append({"role": "user", "content": self.observation})
-        return messages
+        return [*messages_of(self.turns, self.system), {"role": "user", "content": self.observation}]
+
+
+def messages_of(turns: Iterable[Turn], system: str = "") -> list[ChatMessage]:
+    """Turns as chat messages, after a system message if that is not empty."""
+    messages: list[ChatMessage] = [{"role": "system", "content": system}] if system else []
+    for turn in turns:
+        messages.append({"role": "user", "content": turn.observation})
+        messages.append({"role": "assistant", "content": turn.action})
+    return messages

@@ -39,6 +39,11 @@ def parts_of(content: Content) -> list[ContentPart]:
     return [ContentPart(type="text", text=content)] if isinstance(content, str) else content
 
 
+def text_of(content: Content) -> str:
+    """The texts of `content`, one below the other, without what is not text."""
+    return content if isinstance(content, str) else "\n".join(part.get("text", "") for part in content)
+
+
 def map_texts(content: Content, change: Callable[[str], str]) -> Content:
     """`content` with `change` applied to each of its texts."""
     if isinstance(content, str):

@@ -1,5 +1,6 @@
 """Messages between two processes: on a socket, the length in eight bytes and then the message."""
 
+import asyncio
 import socket
 import struct
 import time
@@ -15,6 +16,12 @@ _MOST_BYTES = 1 << 16
 def frame(data: bytes) -> bytes:
     """`data` with its length in front."""
     return _LENGTH.pack(len(data)) + data
+
+
+async def read_frame(reader: asyncio.StreamReader) -> bytes:
+    """The next message of a stream. Raises `asyncio.IncompleteReadError` if it ends before."""
+    (length,) = _LENGTH.unpack(await reader.readexactly(_LENGTH.size))
+    return await reader.readexactly(length)
 
 
 class Ended(Exception):

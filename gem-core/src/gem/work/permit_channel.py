@@ -8,7 +8,6 @@ asked for a permit under which it only keeps something.
 import asyncio
 import json
 import socket
-import struct
 import threading
 from collections.abc import Callable, Hashable
 from concurrent.futures import Future
@@ -19,13 +18,11 @@ from itertools import count
 from typing import Any
 
 from gem.errors import ConfigError, ToolTimeout
-from gem.work.channel import Channel, Ended, frame
+from gem.work.channel import Channel, Ended, frame, read_frame
 from gem.work.lifetime import after_fork
 from gem.work.loops import shared_loop
 from gem.work.permits import Permit, PermitSource, Recall, permits_of
 from gem.work.threads import Threads
-
-_LENGTH = struct.Struct("<Q")
 
 
 def serve_permits(connection: socket.socket) -> "Future[None]":
@@ -47,8 +44,7 @@ class _Customer:
         reader, self._writer = await asyncio.open_connection(sock=connection)
         try:
             while True:
-                (length,) = _LENGTH.unpack(await reader.readexactly(_LENGTH.size))
-                self._hear(**json.loads(await reader.readexactly(length)))
+                self._hear(**json.loads(await read_frame(reader)))
         except (asyncio.IncompleteReadError, OSError):
             pass
         finally:

@@ -11,7 +11,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from gem.cli.error_output import error_line
-from gem.cli.options import Seed, arguments, as_json, components, parse_arguments
+from gem.cli.options import POSITIVE, Seed, arguments, as_json, components, parse_arguments
 from gem.cli.output import console, echo, print_json, print_waiting, stray_prints_to_stderr
 from gem.errors import ConfigError
 from gem.packs.component_ref import ComponentRef, name_and_settings
@@ -21,8 +21,6 @@ from gem_eval.roles import OPENAI
 from gem_eval.settings import Budget, TournamentSettings, in_words
 from gem_eval.suite import make_group
 from gem_eval.tournament import Tournament
-
-POSITIVE = click.FloatRange(min=0, min_open=True)
 
 
 @click.command()

@@ -8,6 +8,7 @@ import click
 
 from gem.cli.error_output import error_line
 from gem.cli.options import (
+    POSITIVE,
     Seed,
     arguments,
     as_json,
@@ -40,7 +41,6 @@ from gem_eval.suite import make_group
 from gem_eval.trust import check_settings, names_in, needs_trust
 
 BUDGET = ("max_tokens", "max_cost", "max_minutes", "prices")
-POSITIVE = click.FloatRange(min=0, min_open=True)
 OF_MODEL = ("model", "base_url", "model_arguments")
 OF_ROLES = ("roles", "role_arguments", "cache")
 RESUMABLE = {*BUDGET, *OF_MODEL, *OF_ROLES, "reward", "num_envs", "backend", "no_floors", "as_json", "resume", "trust"}

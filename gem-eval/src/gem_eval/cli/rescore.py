@@ -20,7 +20,7 @@ from gem.rewards.pipeline import AT_ONCE
 from gem_eval.cli.recordings import MOST_LISTED, Replayed, count, numbered, title, trust
 from gem_eval.cli.role_options import parse_roles, with_role_options
 from gem_eval.replay import Rescore, compare, rescore
-from gem_eval.roles import playing
+from gem_eval.roles import playing, without_prices
 from gem_eval.trust import check_episode
 
 Graded = tuple[int, Episode, Rescore]
@@ -71,7 +71,8 @@ def rescore_episodes(
         _check_recorded(file, given)
     with stray_prints_to_stderr(), ExitStack() as opened:
         graded: list[Graded]
-        opened.enter_context(playing(parse_roles({}, roles, role_arguments, base_url), cache, AT_ONCE))
+        models = parse_roles({}, roles, role_arguments, base_url)
+        opened.enter_context(playing(without_prices(models), cache, AT_ONCE))
         if given or reward:
             recorder = opened.enter_context(Recorder(out)) if out is not None else None
             records = replayed.of(numbered(file), failed_rewards=True)

@@ -2,6 +2,7 @@
 
 import click
 
+from gem.cli.options import POSITIVE
 from gem.cli.output import echo, stray_prints_to_stderr
 from gem.errors import MissingExtra
 from gem.packs.lookup import find_tools
@@ -16,7 +17,7 @@ from gem.packs.lookup import find_tools
 @click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help="0 takes a free one.")
 @click.option(
     "--idle",
-    type=click.FloatRange(min=0, min_open=True),
+    type=POSITIVE,
     default=1800,
     show_default=True,
     help="Seconds without a request after which an HTTP session ends.",

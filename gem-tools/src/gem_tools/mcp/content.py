@@ -15,6 +15,7 @@ from mcp_types import (
 )
 
 from gem.core import ContentPart, Observation
+from gem.tool.content import text_of
 
 _IMAGE = re.compile(r"image/[a-z0-9.+-]{1,50}")
 _LARGEST = 10 * 2**20
@@ -31,7 +32,7 @@ def to_observation(result: CallToolResult) -> Observation:
         return json.dumps(result.structured_content, ensure_ascii=False)
     parts = [_part(block) for block in result.content]
     if all(part["type"] == "text" for part in parts):
-        return "\n".join(part.get("text", "") for part in parts)
+        return text_of(parts)
     return parts
 
 

@@ -13,6 +13,7 @@ from transformers import PreTrainedModel, PreTrainedTokenizerFast, Qwen3Config, 
 
 from gem import seeding
 from gem.episode import Episode
+from gem.tool.content import text_of
 
 VOCABULARY = 512
 PAD, END, USER, ASSISTANT = "<|pad|>", "<|end|>", "<|user|>", "<|assistant|>"
@@ -49,8 +50,7 @@ def tiny_tokenizer(episodes: Iterable[Episode]) -> PreTrainedTokenizerFast:
 def _texts(episodes: Iterable[Episode]) -> Iterable[str]:
     for episode in episodes:
         for turn in episode.turns:
-            parts = turn.observation
-            yield parts if isinstance(parts, str) else "\n".join(part.get("text", "") for part in parts)
+            yield text_of(turn.observation)
             yield turn.action
 
 
