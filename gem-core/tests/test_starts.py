@@ -1,19 +1,21 @@
 """Samplers of starts: which env plays each seed, and that a sampler continues where its state says."""
 
 import json
+import random
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from typing import Any
 
+import numpy as np
 import pytest
+from msgspec.structs import replace
 from vector_backends import BACKENDS, vector
 
 import gem
-from gem.errors import Failure
-from gem.rollout import Episode, rollout
+from gem.errors import ConfigError, Failure
+from gem.rollout import Episode, Start, rollout, starts
 from gem.rollout.policy import expert_policy
-from gem.rollout.starts import ByWeight, Curriculum, StartSampler
+from gem.rollout.starts import ByLearnability, ByWeight, Curriculum, EachRow, StartSampler
 from gem.vector import Share, VectorEnv
 
 SHORT, LONG, BROKEN = "core:Echo-v0", "sample_envs:Sum", "sample_envs:Fragile"
@@ -110,49 +112,175 @@ def test_a_rollout_goes_through_levels_of_one_id_with_other_kwargs(backend):
     assert gem.make(episode.spec).reset(seed=episode.seed)[0] == episode.turns[0].observation  # it can be replayed
 
 
-class Forgetful(Curriculum):
-    """The planted fault: a sampler that keeps its level, and forgets which successes led there."""
+ROWS = {"easy": range(3, 9), LONG: [5, 7, 11]}
+
+
+def learned(envs: VectorEnv, start: Start, outcome: str) -> Episode:
+    """The episode from a start, with an outcome as of `ended`."""
+    return replace(ended(envs, start.id, outcome), options=start.options)
+
+
+def test_learnability_is_the_mean_variance_of_what_is_known_of_each_task(envs):
+    sampler = ByLearnability(envs, half_life=2)
+    counts = {name: np.zeros(2) for name in envs.shares}  # losses and wins
+    drawn = np.random.default_rng(0)
+    for _ in range(9):
+        told = [(name, drawn.random() < p) for name, p in zip(counts, (0.0, 0.3, 0.6, 1.0), strict=True)]
+        sampler.ended([ended(envs, name, "-+"[won]) for name, won in told] + [ended(envs, "easy", "x")])
+        for name, won in told:
+            counts[name] = counts[name] * 0.5**0.5 + np.eye(2)[int(won)]
+
+    def variance(losses: float, wins: float) -> float:
+        # By integration over p = sin(t)^2, with which the prior of Jeffreys is uniform in t.
+        angles = (np.arange(100_000) + 0.5) * np.pi / 200_000
+        p = np.sin(angles) ** 2
+        density = p**wins * (1 - p) ** losses
+        return float((p * (1 - p) * density).sum() / density.sum())
+
+    variances = {name: variance(*each) for name, each in counts.items()}
+    mean = np.mean([*variances.values()])
+    shares = {f"share/{name}": 0.25 * (0.1 + 0.9 * each / mean) for name, each in variances.items()}
+    assert sampler.metrics() == pytest.approx({"learnability": mean, **shares}, abs=1e-6)
+    frequencies = Counter(sampler.start(seed).id for seed in range(4000))
+    assert {f"share/{name}": count / 4000 for name, count in frequencies.items()} == pytest.approx(shares, abs=0.03)
+
+
+@pytest.mark.parametrize(("half_life", "found"), [(10, True), (10**6, False)])
+def test_a_task_that_becomes_learnable_is_found_again_because_outcomes_are_forgotten(envs, half_life, found):
+    sampler = ByLearnability(envs, half_life=half_life)
+    chances = dict.fromkeys(envs.shares, 0.5) | {"easy": 1.0, "hard": 0.0}
+    drawn = random.Random(0)
+    shares = []
+    for step in range(640):
+        if step == 600:
+            chances["hard"] = 0.5
+        starts = [sampler.start(16 * step + index) for index in range(16)]
+        sampler.ended([learned(envs, start, "-+"[drawn.random() < chances[start.id]]) for start in starts])
+        shares.append(sampler.metrics())
+
+    assert shares[599]["share/easy"] + shares[599]["share/hard"] < 0.25, "half of the tasks have little to teach"
+    assert min(share[name] for share in shares for name in share if name != "learnability") >= 0.025, "nothing starves"
+    assert (shares[-1]["share/hard"] > 0.2) == found
+
+
+def test_rows_are_drawn_by_learnability_and_those_that_were_never_asked_count_as_the_others_of_their_env(envs):
+    sampler = ByLearnability(envs, ROWS, floor=0.2)
+    for _ in range(20):  # of easy two rows are known, one of them solved; those of LONG are all solved but one
+        sampler.ended(
+            [
+                learned(envs, Start(0, "easy", {"index": row}), outcome)
+                for row, outcome in [(3, "+"), (4, "+"), (4, "-")]
+            ]
+            + [learned(envs, Start(0, LONG, {"index": row}), "+") for row in (5, 7)]
+        )
+    starts = [sampler.start(seed) for seed in range(6000)]
+    assert starts == [sampler.start(seed) for seed in range(6000)]
+    counts = Counter((start.id, dict(start.options or {}).get("index")) for start in starts)
+
+    assert {row for name, row in counts if name == "easy"} == {*range(3, 9)}
+    assert {row for name, row in counts if name == LONG} == {5, 7, 11}
+    assert all(row is None for name, row in counts if name in ("medium", "hard"))
+    assert counts["easy", 4] > 1.5 * counts["easy", 5] > 0 < counts["easy", 3] < counts["easy", 5]
+    assert counts[LONG, 11] < counts["easy", 5], "never asked, but the others of its env are solved"
+    assert counts["medium", None] == pytest.approx(counts["hard", None], rel=0.2)
+
+
+@pytest.mark.parametrize("only", [True, False])
+def test_each_row_is_asked_once_per_pass_in_another_order_each_time(envs, only):
+    rows = {LONG: list(range(10, 30))} if only else {"easy": list(range(20)), "hard": list(range(50, 70))}
+    sampler = EachRow(ByWeight({} if only else {"easy": 3, "hard": 1, "medium": 1}), rows, seed=1)
+    asked: dict[Any, list[Any]] = {}
+    for seed in range(1000):
+        start = sampler.start(seed)
+        again = sampler.again(start, seed + 1)
+        assert (again.id, again.options, again.seed) == (start.id, None, seed + 1)
+        asked.setdefault(start.id, []).append(dict(start.options or {}).get("index"))
+
+    assert set(asked.pop("medium", [None])) == {None}
+    for name, its in asked.items():
+        passes = [its[first : first + 20] for first in range(0, len(its) - 19, 20)]
+        assert all(sorted(each) == rows[name or LONG] for each in passes)
+        assert len({tuple(each) for each in passes}) == len(passes) > 5
+
+
+def test_one_task_leaves_nothing_to_choose():
+    with gem.make_vec(SHORT, 2) as envs, pytest.raises(ConfigError, match="is one task, so there is nothing to choose"):
+        ByLearnability(envs)
+
+
+WEIGHTS = {"easy": 1.0, "medium": 3.0, "hard": 0.7}
+SAMPLERS: dict[type[StartSampler], Callable[[VectorEnv], StartSampler]] = {
+    ByWeight: lambda envs: ByWeight(WEIGHTS),
+    Curriculum: lambda envs: Curriculum(envs, LEVELS, window=4),
+    ByLearnability: lambda envs: ByLearnability(envs, ROWS, half_life=3),
+    EachRow: lambda envs: EachRow(Curriculum(envs, LEVELS, window=4), ROWS, seed=3),
+}
+
+
+class ForgetsSuccesses(Curriculum):
+    """A planted fault: a sampler that keeps its level, and forgets which successes led there."""
 
     def state(self):
         return {**super().state(), "successes": []}
 
 
-class Unplaced(ByWeight):
+class ForgetsShares(ByWeight):
     """Another: one that begins its shares again."""
 
     def state(self):
         return {}
 
 
-def resumes_exactly(make: Callable[[], StartSampler], envs: VectorEnv) -> bool:
+class ForgetsFailures(ByLearnability):
+    """Another: one that keeps half of what its estimates are made of."""
+
+    def state(self):
+        return {name: [[place, 0.0, wins] for place, _, wins in each] for name, each in super().state().items()}
+
+
+class ForgetsPasses(EachRow):
+    """Another: one that begins a pass again."""
+
+    def state(self):
+        return {**super().state(), "begun": {}}
+
+
+PLANTED: dict[type[StartSampler], Callable[[VectorEnv], StartSampler]] = {
+    ForgetsShares: lambda envs: ForgetsShares(WEIGHTS),
+    ForgetsSuccesses: lambda envs: ForgetsSuccesses(envs, LEVELS, window=4),
+    ForgetsFailures: lambda envs: ForgetsFailures(envs, ROWS, half_life=3),
+    ForgetsPasses: lambda envs: ForgetsPasses(ByWeight(WEIGHTS), ROWS, seed=3),
+}
+
+
+def resumes_exactly(make: Callable[[VectorEnv], StartSampler], envs: VectorEnv) -> bool:
     """Whether a sampler that is restored after any number of starts makes the same ones as one that was not."""
 
-    def starts(sampler: StartSampler, seeds: Sequence[int]) -> list[Any]:
-        made = []
+    def made(sampler: StartSampler, seeds: Sequence[int]) -> list[Any]:
+        found = []
         for seed in seeds:
-            made.append(sampler.start(seed))
-            sampler.ended([ended(envs, made[-1].id, "+-"[seed % 5 == 1])])
-        return made
+            found.append(sampler.start(seed))
+            state = json.dumps(sampler.state())
+            found.append(sampler.again(found[-1], seed + 100))
+            assert json.dumps(sampler.state()) == state, "another start changes nothing"
+            sampler.ended([learned(envs, found[-2], "+-"[seed % 5 == 1])])
+        return found
 
-    whole = starts(make(), range(40))
+    whole = made(make(envs), range(40))
     for count in range(40):
-        before, after = make(), make()
-        first = starts(before, range(count))
+        before, after = make(envs), make(envs)
+        first = made(before, range(count))
         kept = before.state()
         text = json.dumps(kept)
-        starts(before, range(count, 40))
+        made(before, range(count, 40))
         assert json.dumps(kept) == text, "a state does not change afterwards"
         after.restore(json.loads(text))
-        if first + starts(after, range(count, 40)) != whole:
+        if first + made(after, range(count, 40)) != whole:
             return False
     return len({start.id for start in whole}) > 2
 
 
-@pytest.mark.parametrize(
-    ("sampler", "exact"), [(Curriculum, True), (ByWeight, True), (Forgetful, False), (Unplaced, False)]
-)
-def test_a_sampler_continues_from_its_state_and_one_that_forgets_is_found(envs, sampler, exact):
-    settings = (envs, LEVELS) if issubclass(sampler, Curriculum) else ({"easy": 1, "medium": 3, "hard": 0.7},)
-    window = {"window": 4} if issubclass(sampler, Curriculum) else {}
-
-    assert resumes_exactly(partial(sampler, *settings, **window), envs) == exact
+@pytest.mark.parametrize("sampler", [*SAMPLERS, *PLANTED])
+def test_a_sampler_continues_from_its_state_and_one_that_forgets_is_found(envs, sampler):
+    assert resumes_exactly({**SAMPLERS, **PLANTED}[sampler], envs) == (sampler in SAMPLERS)
+    assert {each.__name__ for each in SAMPLERS} == {*starts.__all__} - {"StartSampler"}, "every one is tried"

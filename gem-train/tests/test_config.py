@@ -110,6 +110,11 @@ def test_the_levels_of_a_mix_begin_with_the_lowest_and_have_its_weights():
     assert load_config([{"mix": tables}]).trained.levels == levels
 
 
+def test_levels_cannot_be_chosen_where_a_mix_has_none():
+    with pytest.raises(ConfigError, match=r"tasks\.sampler=levels .* give its tables a level"):
+        load_config([{"mix": [ECHO, {"id": "core:Other-v0"}]}, parse_setting("tasks.sampler=levels")])
+
+
 def test_values_are_read_as_toml_or_otherwise_as_text():
     assert parse_setting("a.b=[1, 2]") == {"a": {"b": [1, 2]}}
     assert parse_setting("model=Qwen/Qwen3-1.7B") == {"model": "Qwen/Qwen3-1.7B"}

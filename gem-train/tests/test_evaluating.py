@@ -52,7 +52,7 @@ class Chat(QuestionEnv[str]):
 LEVELS = [{"id": "chat_env:Chat", "env": {"level": level}, "level": level} for level in range(6)]
 SMALL: dict[str, Any] = {
     "mix": LEVELS,
-    "curriculum": {"window": 2},
+    "tasks": {"window": 2},
     "steps": 5,
     "rollout": {"episodes": 8, "num_envs": 8, "max_new_tokens": 8, "record": 8},
     "warmup": {"steps": 20, "episodes": 8},

@@ -53,7 +53,7 @@ class Chest(TurnEnv):
 LEVELS = [{"id": "chest_env:Chest", "env": {"most": most}, "level": most} for most in (1, 2, 3, 4)]
 SETTINGS: dict[str, Any] = {
     "mix": LEVELS,
-    "curriculum": {"window": 4, "promote": 0.5},
+    "tasks": {"window": 4, "promote": 0.5},
     "steps": 24,
     "checkpoint_every": 5,
     "rollout": {"episodes": 16, "num_envs": 16, "max_new_tokens": 8, "record": 16},
@@ -62,6 +62,10 @@ SETTINGS: dict[str, Any] = {
     "optim": {"lr": 2e-3},
     "wrappers": "tool_env",
     "watch": {"stop": False},
+}
+LEARNABILITY = {
+    "tasks": {"sampler": "learnability", "half_life": 5},
+    "rollout": {"group_size": 4, "dynamic_sampling": 1},
 }
 # The sampler's rounding depends on which replies it computes together, and so on time, unless it computes one at once.
 THREADS = {
@@ -175,14 +179,16 @@ def moments(kills: int, steps: int, seed: int) -> list[tuple[int, float]]:
 
 
 @pytest.mark.full
-def test_a_run_that_is_killed_again_and_again_ends_as_an_unbroken_one_to_the_last_bit(tmp_path, starter):
-    unbroken = starter.finish(tmp_path / "unbroken", [SETTINGS])
+@pytest.mark.parametrize("sampler", ["levels", "learnability"])
+def test_a_run_that_is_killed_again_and_again_ends_as_an_unbroken_one_to_the_last_bit(tmp_path, starter, sampler):
+    settings = [SETTINGS, {} if sampler == "levels" else LEARNABILITY]
+    unbroken = starter.finish(tmp_path / "unbroken", settings)
     out = tmp_path / "killed"
     last = SETTINGS["steps"]
     for step, delay in moments(10, last, seed=10):
-        starter.kill(out, [SETTINGS], step, delay)
+        starter.kill(out, settings, step, delay)
     assert not (out / "summary.json").exists()
-    starter.finish(out, [SETTINGS])
+    starter.finish(out, settings)
     assert metrics(out) == metrics(unbroken)
     assert steps(out) == list(range(1, last + 1))
     assert same(state(out), state(unbroken))
@@ -193,7 +199,12 @@ def test_a_run_that_is_killed_again_and_again_ends_as_an_unbroken_one_to_the_las
     # What would be equal in any case proves nothing: the weights change, tools are called, the level rises.
     train = metrics(out, "train")
     assert sum(line["signal"] for line in train) > last / 2
-    assert train[-1]["level"] > train[0]["level"]
+    if sampler == "levels":
+        assert train[-1]["level"] > train[0]["level"]
+    else:
+        shares = [name for name in train[0] if name.startswith("share/")]
+        assert max(abs(train[-1][name] - train[0][name]) for name in shares) > 0.05
+        assert sum(line["filtered"] for line in train) > 0
     assert any("<look>" in action for each in actions(out).values() for action in each)
 
 

@@ -15,9 +15,10 @@ from play_policies import Player
 import gem
 from gem import seeding
 from gem.episode import Completion, Episode, Trace
-from gem.rollout.starts import Curriculum
+from gem.rollout.starts import StartSampler
 from gem.rollout.transcript import Transcript
-from gem_train.build import build, make_evaluation
+from gem.vector import VectorEnv
+from gem_train.build import build, make_evaluation, make_rows, make_starts
 from gem_train.config.training import load_config
 from gem_train.distributed.world import World
 from gem_train.play import Play, Played, drawn, played_in_order
@@ -330,43 +331,74 @@ def test_tools_of_random_latency_on_threads_leave_the_actions_as_they_are() -> N
 LEVELS = [
     {"id": f"{HERE}:Walk", "env": {"longest": longest}, "level": level} for level, longest in enumerate((2, 3, 4, 5))
 ]
-CURRICULUM = {"mix": LEVELS, "curriculum": {"window": 8, "promote": 0.5, "demote": 0.1}}
+CURRICULUM = {"mix": LEVELS, "tasks": {"window": 8, "promote": 0.5, "demote": 0.1}}
+LEARNABILITY = {
+    "mix": [
+        *({"id": f"{HERE}:Walk", "env": {"longest": longest}} for longest in (1, 2, 5)),
+        *({"id": f"{HERE}:Lottery", "env": {"raises": raises}} for raises in (False, True)),
+        {"id": f"{HERE}:Capital"},
+    ],
+    "tasks": {"sampler": "learnability", "half_life": 2},
+}
+EACH = {**LEARNABILITY, "tasks": {**LEARNABILITY["tasks"], "rows": "each"}}
+Chosen = dict[int, Any]
+"""Seed → what was played from it."""
 
 
-class Forgetful(Curriculum):
-    """The planted fault: a sampler that keeps no successes, so that a resumed run needs more of them."""
-
-    def state(self) -> Any:
-        return {**super().state(), "successes": []}
+def chosen(episodes: Iterable[Episode]) -> Chosen:
+    return {each.seed: (each.id, dict(each.spec.kwargs) if each.spec else {}, each.options) for each in episodes}
 
 
-@pytest.mark.parametrize(("sampler", "max_lag"), [(Curriculum, 0), (Curriculum, 1), (Forgetful, 0)])
+def sampler_of(settings: Any, envs: VectorEnv) -> StartSampler:
+    """The sampler of a run with these settings."""
+    config = load_config([settings])
+    return make_starts(config.trained, config.tasks, envs, make_rows(config), seed=3)
+
+
+@pytest.mark.parametrize("max_lag", [0, 1])
 @pytest.mark.parametrize("made", [False, True])
+@pytest.mark.parametrize(
+    ("settings", "forgets"),
+    [(CURRICULUM, False), (LEARNABILITY, False), (EACH, False), (CURRICULUM, True), (LEARNABILITY, True)],
+)
 def test_resumed_play_has_the_starts_of_a_run_that_was_not_stopped_and_a_sampler_that_forgets_is_found(
-    sampler: type[Curriculum], max_lag: int, made: bool
+    settings: Any, max_lag: int, made: bool, forgets: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    config = load_config([CURRICULUM, {"curriculum": {"window": 12}}])
+    config = load_config([settings])
     states: dict[tuple[int, bool], Any] = {}
 
-    def played(versions: Iterable[int], state: Any = None) -> list[dict[int, Any]]:
-        """Seed and settings of each episode, by step."""
+    def played(versions: Iterable[int], state: Any = None) -> list[Chosen]:
+        """What is learned from, by step."""
         with gem.make_vec(config.trained.ids, 4) as envs:
-            starts = sampler(envs, config.trained.levels, **config.curriculum.model_dump())
-            running = Play(player := Player(), envs, starts, seed=3, steps=8, episodes=8, max_lag=max_lag)
+            starts = sampler_of(settings, envs)
+            if forgets:  # the planted fault: the state of a sampler that has just been made
+                new = starts.state()
+                monkeypatch.setattr(starts, "state", lambda: new)
+            running = Play(
+                player := Player(),
+                envs,
+                starts,
+                seed=3,
+                steps=8,
+                episodes=8,
+                group_size=2,
+                dynamic_sampling=1,
+                max_lag=max_lag,
+                place=make_rows(config).train,
+            )
             if state is not None:
                 running.restore(state)
-            steps: list[dict[int, Any]] = []
+            steps: list[Chosen] = []
             for version in versions:
                 [step] = player.steps(running, [version])
-                episodes = step.episodes
                 states.setdefault((version, False), json.dumps(running.state(version)))
-                running.learned(episodes)
+                running.learned([*step.episodes, *step.filtered])
                 states.setdefault((version, True), json.dumps(running.state(version + 1)))
-                steps.append({each.seed: each.spec and each.spec.kwargs["longest"] for each in episodes})
+                steps.append(chosen(step.episodes))
             return steps
 
     whole = played(range(8))
-    assert len({str(step) for step in map(Counter, (step.values() for step in whole))}) > 2, "several levels"
+    assert len({str(played) for step in whole for played in step.values()}) > 3
     found: list[bool] = []
     for version in range(7):
         state = json.loads(states[version, made])
@@ -374,52 +406,66 @@ def test_resumed_play_has_the_starts_of_a_run_that_was_not_stopped_and_a_sampler
         if max_lag == 0:
             found.append(resumed == whole[version + made :])
         else:  # which episodes share a step depends on time, what is played from a seed that was given does not
-            every = {seed: longest for step in whole for seed, longest in step.items()}
-            again = {seed: longest for step in resumed for seed, longest in step.items()}
+            every = {seed: played for step in whole for seed, played in step.items()}
+            again = {seed: played for step in resumed for seed, played in step.items()}
             given = [start["seed"] for _, start, _ in state["upcoming"]]
-            found.append({seed: again[seed] for seed in given} == {seed: every[seed] for seed in given} != {})
-    assert all(found) == (sampler is Curriculum)
+            found.append({seed: again.get(seed) for seed in given} == {seed: every.get(seed) for seed in given} != {})
+    assert all(found) == (not forgets or bool(max_lag))
 
 
-def test_processes_that_play_a_part_each_choose_alike_and_others_can_resume() -> None:
-    config = load_config([CURRICULUM])
+@pytest.mark.parametrize(("settings", "dynamic_sampling"), [(CURRICULUM, 0), (LEARNABILITY, 1), (EACH, 1)])
+@pytest.mark.parametrize("max_lag", [0, 2])
+def test_processes_that_play_a_part_each_choose_alike_and_others_can_resume(
+    settings: Any, dynamic_sampling: int, max_lag: int
+) -> None:
+    config = load_config([settings])
 
     class Of(World):
         def __init__(self, rank: int, size: int) -> None:
             self.rank, self.size = rank, size
 
-    def played(processes: int, versions: Sequence[int], state: Any = None) -> tuple[list[dict[int, Any]], list[Any]]:
-        steps: list[dict[int, Any]] = []
+    def played(processes: int, versions: Sequence[int], state: Any = None) -> tuple[list[Chosen], list[Any]]:
+        steps: list[Chosen] = []
         with ExitStack() as stack:
-            runs: list[tuple[Curriculum, Play]] = []
-            player = Player()
+            runs: list[tuple[Player, Play]] = []
             for rank in range(processes):
                 envs = stack.enter_context(gem.make_vec(config.trained.ids, 4))
-                starts = Curriculum(envs, config.trained.levels, **config.curriculum.model_dump())
-                groups = range(8 * rank // processes, 8 * (rank + 1) // processes)
-                runs.append((starts, Play(player, envs, starts, seed=3, steps=6, episodes=8, groups=groups)))
+                play = Play(
+                    player := Player(),
+                    envs,
+                    sampler_of(settings, envs),
+                    seed=3,
+                    steps=6,
+                    episodes=16,
+                    group_size=2,
+                    dynamic_sampling=dynamic_sampling,
+                    max_lag=max_lag,
+                    place=make_rows(config).train,
+                    groups=range(8 * rank // processes, 8 * (rank + 1) // processes),
+                )
+                runs.append((player, play))
                 if state:
-                    runs[-1][1].resume(state, Of(rank, processes))
+                    play.resume(state, Of(rank, processes))
             for version in versions:
-                episodes = [
-                    each for _, play in runs for step in player.steps(play, [version]) for each in step.episodes
-                ]
-                for starts, _ in runs:
-                    starts.ended(episodes)
-                steps.append({each.seed: each.spec and each.spec.kwargs["longest"] for each in episodes})
+                together = Played.together([step for player, play in runs for step in player.steps(play, [version])])
+                for _, play in runs:
+                    play.learned([*together.episodes, *together.filtered])
+                steps.append(chosen(together.episodes))
             return steps, [json.loads(json.dumps(play.state(versions[-1] + 1))) for _, play in runs]
 
-    whole, _ = played(1, range(6))
     first, states = played(3, range(3))
-    rest, _ = played(1, range(3, 6), states)
     again, ends = played(3, range(3, 6), states)
-
-    assert first + rest == first + again == whole
-    assert len({longest for step in whole for longest in step.values()}) > 2
-    counts = [state.pop("counts") for state in states]
-    assert states[0] == states[1] == states[2]
-    assert [each["learned"] for each in counts] == [3 * 2, 3 * 3, 3 * 3]
-    assert [each["counts"]["learned"] for each in ends] == [6 * 2, 6 * 3, 6 * 3]
+    assert len({str(played) for step in first + again for played in step.values()}) > 1
+    if max_lag:  # which episodes share a step depends on time, so what is played later does
+        upcoming = [{start["seed"]: start for _, start, _ in state["upcoming"]} for state in states]
+        assert [len(each) for each in upcoming] == [2 * 2, 2 * 3, 2 * 3]
+    else:
+        whole, _ = played(1, range(6))
+        rest, _ = played(1, range(3, 6), states)
+        assert first + rest == first + again == whole
+    assert states[0]["starts"] == states[1]["starts"] == states[2]["starts"]
+    assert [state["counts"]["learned"] for state in states] == [2 * each for each in (3 * 2, 3 * 3, 3 * 3)]
+    assert [each["counts"]["learned"] for each in ends] == [2 * each for each in (6 * 2, 6 * 3, 6 * 3)]
 
 
 @pytest.mark.full

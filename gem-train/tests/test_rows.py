@@ -10,10 +10,12 @@ import pytest
 from play_envs import Capital, Walk
 
 from gem import make, make_vec, seeding
+from gem.errors import ConfigError
 from gem.record import read
 from gem.rollout import Start, rollout, table_of
 from gem.rollout.policy import random_policy
 from gem.wrappers import EpisodeTracking
+from gem_train.build import make_rows, make_starts
 from gem_train.config.training import load_config
 from gem_train.rows import Rows, Table
 from gem_train.rows import split as split_tables
@@ -101,6 +103,41 @@ def test_in_a_mix_only_data_sets_have_rows_and_what_has_none_is_played_by_its_se
     assert all(start.options is None for start in starts if start.id == "b")
     assert rows.train(Start(1, "b")) == Start(1, "b")
     assert split({}, {}, seed=0, most=9).train(Start(1)) == Start(1)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [{"sampler": "learnability"}, {"rows": "each"}, {"rows": "drawn"}, {"sampler": "learnability", "rows": "each"}],
+)
+@pytest.mark.parametrize("only", [True, False])
+def test_whatever_chooses_the_tasks_asks_rows_that_no_evaluation_does(settings: dict[str, Any], only: bool) -> None:
+    ids = [{"id": f"{HERE}:Capital"}, {"id": f"{HERE}:Walk"}]
+    config = load_config([ids[0] if only else {"mix": ids}, {"tasks": settings}])
+    rows = make_rows(config)
+    policy = random_policy()
+    with make_vec(config.trained.ids, 2, info_methods=policy.info_methods) as envs:
+        if only and settings == {"sampler": "learnability", "rows": "each"}:
+            with pytest.raises(ConfigError, match="is one task"):
+                make_starts(config.trained, config.tasks, envs, rows, seed=0)
+            return
+        sampler = make_starts(config.trained, config.tasks, envs, rows, seed=0)
+        starts = [rows.train(sampler.start(seed)) for seed in SEEDS[:200]]
+        episodes = list(rollout(policy, envs, starts[:9]))
+
+    asked = Counter(dict(start.options)["index"] for start in starts if start.options)
+    [trained], [evaluated] = rows.trained.values(), rows.evaluated.values()
+    assert set(asked) == set(trained)
+    assert set(asked).isdisjoint(evaluated)
+    assert (max(asked.values()) - min(asked.values()) <= 1) == (settings.get("rows") == "each")
+    assert {(each.seed, each.options and each.options["index"]) for each in episodes} == {
+        (start.seed, start.options and start.options["index"]) for start in starts[:9]
+    }
+
+
+def test_each_row_cannot_be_asked_where_there_are_none() -> None:
+    config = load_config([{"id": f"{HERE}:Walk"}, {"tasks": {"rows": "each"}}])
+    with make_vec(config.trained.ids, 2) as envs, pytest.raises(ConfigError, match=r"tasks\.rows=each .* has none"):
+        make_starts(config.trained, config.tasks, envs, make_rows(config), seed=0)
 
 
 def test_the_table_of_a_data_set_is_found_in_wrappers() -> None:

@@ -17,12 +17,12 @@ from gem.rewards import RewardPipeline
 from gem.rollout import table_of
 from gem.rollout.named_policies import make_policy
 from gem.rollout.policy import Policy
-from gem.rollout.starts import ByWeight, Curriculum, StartSampler
+from gem.rollout.starts import ByLearnability, ByWeight, Curriculum, EachRow, StartSampler
 from gem.vector import VectorEnv, make_vec
 from gem_train.algorithms.base import Algorithm
 from gem_train.algorithms.lookup import find_algorithm
 from gem_train.config.mix import EnvConfig
-from gem_train.config.sections import CurriculumConfig, RunConfig
+from gem_train.config.sections import RunConfig, TasksConfig
 from gem_train.config.training import TrainConfig
 from gem_train.distributed.world import ALONE, World, flat
 from gem_train.engines import ENGINES
@@ -98,7 +98,7 @@ def build(
         )
     make_envs = env_maker(config.trained, play.backend, world)
     with opponent_of(config) as opponent, make_envs(play.num_envs, opponent.info_methods if opponent else ()) as envs:
-        starts = make_starts(config.trained, config.curriculum, envs)
+        starts = make_starts(config.trained, config.tasks, envs, rows, config.seed)
         shown: list[Episode] = []
         if config.model == TINY and checkpoint is None:
             # The tokenizer is trained on the texts that will be imitated.
@@ -243,10 +243,25 @@ def env_maker(env: EnvConfig, backend: str, world: World) -> EnvMaker:
     return lambda count, info_methods: make_vec(env.ids, -(-count // world.size), info_methods=info_methods, **settings)
 
 
-def make_starts(env: EnvConfig, curriculum: CurriculumConfig, envs: VectorEnv) -> StartSampler:
-    """The sampler of starts of training: by weight, or a curriculum if the mix has several levels."""
-    levels = env.levels
-    return Curriculum(envs, levels, **curriculum.model_dump()) if len(levels) > 1 else ByWeight(envs.shares)
+def make_starts(env: EnvConfig, tasks: TasksConfig, envs: VectorEnv, rows: Rows, seed: int) -> StartSampler:
+    """The sampler of starts of training; by weight, unless the settings say otherwise or the mix has several levels.
+
+    Raises:
+        ConfigError: there is nothing to choose.
+    """
+    starts: StartSampler
+    if tasks.sampler == "learnability":
+        of_their_own = rows.trained if tasks.rows is None else {}
+        starts = ByLearnability(envs, of_their_own, half_life=tasks.half_life, floor=tasks.floor)
+    elif tasks.sampler != "weights" and len(env.levels) > 1:
+        starts = Curriculum(envs, env.levels, window=tasks.window, promote=tasks.promote, demote=tasks.demote)
+    else:
+        starts = ByWeight(envs.shares)
+    if tasks.rows != "each":
+        return starts
+    if not rows.trained:
+        raise ConfigError(f"tasks.rows=each asks the rows of data sets, and {env.id} has none: leave it out")
+    return EachRow(starts, rows.trained, seed=seed)
 
 
 def make_rows(config: TrainConfig) -> Rows:

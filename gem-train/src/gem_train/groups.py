@@ -2,8 +2,9 @@
 
 The groups of a run are numbered, and so many of them belong to each step. The seed of a group follows from that of the
 run and its number, and a sampler of starts chooses what is played from it. Groups may be started as many steps ahead of
-the weights as `max_lag` says. A step takes those that are complete, the oldest first; one that would be too old for the
-step after it is waited for, or dropped and started again. Nothing here plays: `gem_train.play` does.
+the weights as `max_lag` says; what they play is chosen when a step begins, so that no choice depends on time. A step
+takes those that are complete, the oldest first; one that would be too old for the step after it is waited for, or
+dropped and started again. Nothing here plays: `gem_train.play` does.
 """
 
 from collections import deque
@@ -157,7 +158,7 @@ class Groups:
         self.draining = False
         """True while no group starts."""
         self._version = -1
-        """The version of the last step."""
+        """The version of this step, or of the last one."""
         self._steps_planned = 0
         """The steps whose groups were given their starts."""
         self._upcoming: deque[_Planned] = deque()
@@ -176,9 +177,11 @@ class Groups:
         """The state before the last step."""
 
     def begin(self, version: int) -> None:
-        """Begin with the step that updates the weights of this version."""
+        """Begin with the step that updates the weights of this version, and choose the starts until its end."""
         self._before = self._state()
         self._version, self._replaced, self._taken = version, 0, []
+        while self._steps_planned < min(version + 1 + self._max_lag, self._steps):
+            self._plan_step()
 
     @property
     def any_open(self) -> bool:
@@ -212,8 +215,7 @@ class Groups:
         """Whether `next_start` has one."""
         if self._starting is not None and self._starting.left:
             return True
-        ahead = min(self._version + 1 + self._max_lag, self._steps)
-        return not self.draining and bool(self._upcoming or self._steps_planned < ahead)
+        return not self.draining and bool(self._upcoming)
 
     def next_start(self) -> Start | None:
         """The start of the next episode; None while the next group would be too old when its turn comes."""
@@ -221,8 +223,6 @@ class Groups:
             return None
         group = self._starting
         if group is None or not group.left:
-            if not self._upcoming:
-                self._plan_step()
             group = self._starting = _Group(self._upcoming.popleft(), self._version, self._group_size, self._traces)
             self._open[group.planned.start.seed] = group
         group.left -= 1
@@ -346,11 +346,11 @@ class Groups:
         self._play_another(group.planned)
 
     def _play_another(self, planned: _Planned) -> None:
-        """Start another group in place of this one."""
+        """Start another group in place of this one, which the sampler of starts chooses by its seed."""
         del self._open[planned.start.seed]
         step, index = divmod(planned.number, self._groups_per_step)
         seed = seeding.derive(self._seed, "train", step, self._groups[index], "again", planned.attempt)
-        self._upcoming.appendleft(_Planned(planned.number, replace(planned.start, seed=seed), planned.attempt + 1))
+        self._upcoming.appendleft(_Planned(planned.number, self.starts.again(planned.start, seed), planned.attempt + 1))
 
     def _plan_step(self) -> None:
         """Choose the starts of all groups of the next step, and keep those that are played here."""

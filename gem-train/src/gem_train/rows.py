@@ -37,9 +37,9 @@ class Rows:
     """What else is to be known, in words: how many questions both had."""
 
     def train(self, start: Start) -> Start:
-        """The start at a row that is trained on."""
+        """The start at a row that is trained on; one that has a row already keeps it."""
         rows = _of(self.trained, start)
-        if rows is None:
+        if rows is None or start.options is not None:
             return start
         return replace(start, options={"index": rows[seeding.derive(start.seed, "row") % len(rows)]})
 

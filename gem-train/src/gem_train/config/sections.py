@@ -60,12 +60,20 @@ class SelfPlayConfig(Section):
     opponent: str | None = Field(default=None, description="a policy that is met instead of a pool, such as random")
 
 
-class CurriculumConfig(Section):
-    """The steps of a run from level to level of its `mix`; see `gem.rollout.starts.Curriculum`."""
+class TasksConfig(Section):
+    """The choice of what is played: environments of a mix, rows of data sets; see `gem.rollout.starts`."""
 
+    sampler: Literal["weights", "levels", "learnability"] | None = Field(
+        default=None, description="by default levels if the mix has several, and otherwise weights"
+    )
+    rows: Literal["drawn", "each"] | None = Field(
+        default=None, description="drawn or each once per pass; by default drawn, and by learnability if that chooses"
+    )
     window: int = Field(default=20, ge=1, description="episodes over which the success rate on a level is measured")
     promote: float = Field(default=0.8, gt=0, le=1, description="the success rate from which on the next level follows")
     demote: float = Field(default=0.3, ge=0, lt=1, description="the success rate below which the previous one follows")
+    half_life: int = Field(default=20, ge=1, description="steps until an outcome counts half for learnability")
+    floor: float = Field(default=0.1, gt=0, le=1, description="the share that learnability does not decide")
 
 
 class UpdateConfig(Section):

@@ -18,12 +18,12 @@ from gem_train.config import devices
 from gem_train.config.devices import Device
 from gem_train.config.mix import EnvConfig, MixConfig, id_of_mix
 from gem_train.config.sections import (
-    CurriculumConfig,
     EvalConfig,
     OptimConfig,
     RolloutConfig,
     RunConfig,
     SelfPlayConfig,
+    TasksConfig,
     WarmupConfig,
     WatchConfig,
     check_computation,
@@ -44,7 +44,7 @@ class TrainConfig(RunConfig):
     )
     cache: str | None = Field(default=None, description="a folder that keeps the answers of these models")
     mix: list[MixConfig] = Field(default_factory=list[MixConfig], description="several environments by weight")
-    curriculum: CurriculumConfig = CurriculumConfig()
+    tasks: TasksConfig = TasksConfig()
     selfplay: SelfPlayConfig = SelfPlayConfig()
     rollout: RolloutConfig = RolloutConfig()  # pyright: ignore[reportIncompatibleVariableOverride] - it is frozen
     engine: EngineSettings = EngineSettings()
@@ -206,6 +206,8 @@ def _check_together(config: TrainConfig) -> None:
             f"({play.max_new_tokens}): set fewer"
         )
     _check_selfplay(config)
+    if config.tasks.sampler == "levels" and len(config.trained.levels) < 2:
+        raise ConfigError("tasks.sampler=levels goes from level to level of a mix: give its tables a level, from 0 on")
     credit = config.credit
     if play.max_lag and credit.old_logprobs == "learner" and credit.importance_cap is None:
         raise ConfigError(

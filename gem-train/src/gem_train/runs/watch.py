@@ -198,8 +198,9 @@ class Watch:
         )
 
     def _fallen(self) -> Finding | None:
-        """Success far below its best. Against a pool it is a share of games won, whose opponents get better, too."""
-        if "opponents" in self._window[-1]:
+        """Success far below its best. Against a pool it is a share of games won, whose opponents get better, too; by
+        learnability tasks that are solved are played no more."""
+        if self._window[-1].keys() & {"opponents", "learnability"}:
             return None
         now = self._mean("success")
         if math.isnan(self._best) or now > self._best:

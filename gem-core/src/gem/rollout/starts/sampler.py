@@ -2,13 +2,14 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 from gem.episode import Episode, Start
 
 
 class StartSampler(ABC):
-    """A choice of tasks: which env of a vector plays each seed.
+    """A choice of tasks: which env of a vector plays each seed, and with which options of the reset, such as a row.
 
     A choice depends on the seeds and on the episodes that the sampler was told of, both in order, and on nothing else.
     """
@@ -16,6 +17,13 @@ class StartSampler(ABC):
     @abstractmethod
     def start(self, seed: int) -> Start:
         """The next start, with this seed."""
+
+    def again(self, start: Start, seed: int) -> Start:
+        """A start with this seed in place of one that was chosen before and is played no more.
+
+        It changes no state: of several processes that choose alike, one alone may ask. The default is the same env.
+        """
+        return replace(start, seed=seed)
 
     def ended(self, episodes: Iterable[Episode]) -> None:
         """Learn from episodes that were played, failed ones included; the next starts may depend on them."""
