@@ -33,6 +33,7 @@ TABLES = {
     "policy": ("gem_policies", "{'shout': 'a:b'}"),
     "reward": ("gem_rewards", "{'shout': 'a:b'}"),
     "algorithm": ("gem_algorithms", "{'shout': 'a:b'}"),
+    "probe": ("gem_probes", "{'shout': 'a:b'}"),
 }
 """Kind of thing → a hook, and an answer to it that offers one thing of that kind, called "shout"."""
 

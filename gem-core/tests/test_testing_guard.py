@@ -59,9 +59,9 @@ def test_an_env_that_ends_its_process_fails_and_the_next_is_checked(guard: Guard
 def test_an_env_that_hangs_in_one_check_fails_that_one_and_those_after_it_are_run(
     guard: Guard, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    guard._limit = 1.0
+    guard._process.limit = 1.0
     state, what = check(guard, "junk", "planted_ends:Hangs")
-    guard._limit = 60.0
+    guard._process.limit = 60.0
 
     assert state == "failed"
     assert what == "The check did not end within 1 s; its traceback is on standard error."
@@ -71,7 +71,7 @@ def test_an_env_that_hangs_in_one_check_fails_that_one_and_those_after_it_are_ru
 
 @pytest.mark.full
 def test_an_env_that_hangs_twice_is_not_waited_for_again(guard: Guard) -> None:
-    guard._limit = 0.2
+    guard._process.limit = 0.2
     outcomes = [check(guard, name, "planted_ends:HangsAlways") for name in ("types", "endings", "junk")]
 
     assert {state for state, _ in outcomes} == {"failed"}

@@ -29,7 +29,12 @@ def offers(pack: Pack) -> list[Offer]:
     envs: dict[str, EnvSpec] = {}
     for spec in pack.envs:
         envs.setdefault(spec.entry_point, spec)
-    tables = (("wrapper", pack.wrappers), ("policy", pack.policies), ("algorithm", pack.algorithms))
+    tables = (
+        ("wrapper", pack.wrappers),
+        ("policy", pack.policies),
+        ("algorithm", pack.algorithms),
+        ("probe", pack.probes),
+    )
     return [
         *(Offer(spec.id, spec.entry_point, "environment", spec.extra) for spec in envs.values()),
         *(

@@ -43,6 +43,14 @@ def gem_policies() -> dict[str, str]:
 
 
 @hookimpl
+def gem_probes() -> dict[str, str]:
+    return {
+        "silence": "gem.audit.probes.silence:probe",
+        "gold_shown": "gem.audit.probes.gold_shown:probe",
+    }
+
+
+@hookimpl
 def gem_commands() -> list[CommandSpec]:
     return [
         CommandSpec(name="list", entry_point="gem.cli.list:list_envs", help="List the environments"),
@@ -52,5 +60,6 @@ def gem_commands() -> list[CommandSpec]:
         CommandSpec(name="play", entry_point="gem.cli.play:play", help="Play an environment yourself"),
         CommandSpec(name="new", entry_point="gem.cli.new:new", help="Make a pack of your own from a template"),
         CommandSpec(name="check", entry_point="gem.cli.check:check", help="Check that environments keep the contract"),
+        CommandSpec(name="audit", entry_point="gem.cli.audit:audit", help="Ask whether tasks can be believed"),
         CommandSpec(name="doctor", entry_point="gem.cli.doctor:doctor", help="Check every installed pack"),
     ]

@@ -81,9 +81,8 @@ class Pack:
     """An installed distribution with entry points in `gem.packs`.
 
     From its metadata: `distribution`, `version`, `module` (the plugin) and `namespaces`. From the plugin, once loaded:
-    `envs`, `sources`, `commands`, and by name `tools`, `wrappers`, `policies`, `rewards`, `algorithms` and
-    `diagnostics`. `state`
-    and `traceback` are those of loading it.
+    `envs`, `sources`, `commands`, and by name `tools`, `wrappers`, `policies`, `rewards`, `algorithms`, `probes`
+    and `diagnostics`. `state` and `traceback` are those of loading it.
     """
 
     distribution: str
@@ -105,6 +104,7 @@ class Pack:
     policies: Mapping[str, str] = field(default_factory=dict[str, str])
     rewards: Mapping[str, str] = field(default_factory=dict[str, str])
     algorithms: Mapping[str, str] = field(default_factory=dict[str, str])
+    probes: Mapping[str, str] = field(default_factory=dict[str, str])
     commands: Sequence[CommandSpec] = ()
     diagnostics: Mapping[str, str] = field(default_factory=dict[str, str])
 
@@ -115,7 +115,7 @@ class Pack:
         self.traceback = "".join(traceback.format_exception(error)) if error is not None else None
         self.envs, self.sources, self.commands = (), (), ()
         self.tools, self.wrappers, self.policies, self.rewards, self.algorithms = {}, {}, {}, {}, {}
-        self.diagnostics = {}
+        self.probes, self.diagnostics = {}, {}
 
 
 def find_packs(environ: Mapping[str, str] = os.environ) -> list[Pack]:
@@ -254,6 +254,7 @@ def _ask_hooks(pack: Pack, module: ModuleType) -> None:
     pack.policies = _table(hooks.gem_policies)
     pack.rewards = _table(hooks.gem_rewards)
     pack.algorithms = _table(hooks.gem_algorithms)
+    pack.probes = _table(hooks.gem_probes)
     pack.diagnostics = _table(hooks.gem_diagnostics)
     offered = {spec.id: spec.namespace for spec in pack.envs} | {each.form: each.namespace for each in pack.sources}
     for id, namespace in offered.items():

@@ -109,6 +109,15 @@ def gem_algorithms() -> Mapping[str, str]:  # pyright: ignore[reportReturnType]
     """The training algorithms of this pack: name → 'module:Class', derived from gem-train's `Algorithm`."""
 
 
+@hookspec
+def gem_probes() -> Mapping[str, str]:  # pyright: ignore[reportReturnType]
+    """The probes of this pack for `gemx audit`: name → 'module:function'.
+
+    The function takes a `gem.audit.Task`, and yields a `gem.audit.Finding` for each thing that is wrong with it; it
+    raises `gem.testing.subject.Inapplicable` for tasks that it says nothing about, such as those of other packs.
+    """
+
+
 class Diagnostic(CheckedStruct, frozen=True):
     """The state of something that a pack depends on besides Python packages, for `gemx doctor`."""
 

@@ -1,4 +1,4 @@
-"""Wrappers, policies, rewards, algorithms and tools by registered name, or by `"module.path:name"`."""
+"""Wrappers, policies, rewards, algorithms, probes and tools by registered name, or by `"module.path:name"`."""
 
 import inspect
 from typing import TYPE_CHECKING, Any

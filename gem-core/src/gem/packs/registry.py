@@ -1,8 +1,8 @@
 """The registry: from an id to a spec.
 
 Resolving an id loads the plugin modules of the packs that declare its namespace, and no others; but before a pack with
-commands, tools, wrappers, policies, rewards or algorithms, all earlier packs are loaded, because those names have no
-namespace.
+commands, tools, wrappers, policies, rewards, algorithms or probes, all earlier packs are loaded, because those names
+have no namespace.
 """
 
 import importlib.util
@@ -20,7 +20,7 @@ from gem.packs.hookspecs import EnvSource
 from gem.packs.importing import LOCK, import_object, is_import_path
 from gem.packs.spec import EnvId, EnvSpec
 
-Kind = Literal["tool", "wrapper", "policy", "reward", "algorithm"]
+Kind = Literal["tool", "wrapper", "policy", "reward", "algorithm", "probe"]
 """The kinds of objects that are registered by a name without a namespace."""
 
 Claim = tuple[str, str]
@@ -239,6 +239,7 @@ def tables(pack: Pack) -> dict[Kind, Mapping[str, str]]:
         "policy": pack.policies,
         "reward": pack.rewards,
         "algorithm": pack.algorithms,
+        "probe": pack.probes,
     }
 
 

@@ -84,6 +84,8 @@ class EnvSpec(CheckedStruct, frozen=True):
     """Environment variables without which it is not made, such as the one with a key."""
     needs_program: tuple[str, ...] = ()
     """Programs without which it is not made, by the names that a shell finds them by."""
+    known_findings: Mapping[str, str] = {}
+    """Probe of `gemx audit` → why what it finds here stays, such as "the answer is one of two"."""
     notes: tuple[str, ...] = ()
     """Lines that `gemx info` prints, such as about what the library behind it does not allow."""
 

@@ -13,6 +13,7 @@ from typing import Any, cast
 
 from gem.core import Env
 from gem.errors import ContractViolation
+from gem.tool.content import text_of
 
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 _BEFORE, _AFTER = 40, 60
@@ -38,7 +39,7 @@ class Transition:
 
 @dataclass(frozen=True, slots=True)
 class PlayedEpisode:
-    """One episode, as far as it was played."""
+    """One episode, as far as it was played. What it returned is known in the process that has played it."""
 
     seed: int
     transitions: tuple[Transition, ...]
@@ -53,6 +54,26 @@ class PlayedEpisode:
         """The action of each turn."""
         return [step.action for step in self.transitions if step.action is not None]
 
+    @property
+    def won(self) -> bool:
+        """Whether it ended in success."""
+        return self.ended and bool(self.transitions[-1].raw[4].get("success"))
+
+    @property
+    def reward(self) -> float:
+        """The sum of the rewards."""
+        return sum(step.raw[1] for step in self.transitions if step.action is not None)
+
+    @property
+    def observations(self) -> list[str]:
+        """The texts of the observations, that of the reset first."""
+        return [text_of(step.raw[0]) for step in self.transitions]
+
+    @property
+    def infos(self) -> list[Mapping[str, Any]]:
+        """The infos, that of the reset first."""
+        return [step.raw[-1] for step in self.transitions]
+
     def without_raw(self) -> "PlayedEpisode":
         """The same without the returned objects, which may not be picklable."""
         return PlayedEpisode(self.seed, tuple(replace(step, raw=None) for step in self.transitions))
@@ -61,6 +82,12 @@ class PlayedEpisode:
 def random_action(env: Env) -> str:
     """`env.sample_action()`."""
     return env.sample_action()
+
+
+def expert_or_random(env: Env) -> str:
+    """`env.expert_action()`, and where the env has none, random play."""
+    action = env.expert_action()
+    return env.sample_action() if action is None else action
 
 
 def replay_actions(actions: Iterable[str]) -> ActionChooser:

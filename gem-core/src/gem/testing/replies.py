@@ -4,7 +4,7 @@ from math import comb
 
 from gem.core import Env
 from gem.errors import ContractViolation
-from gem.testing.play import ActionChooser, Transition, act, random_action, start
+from gem.testing.play import ActionChooser, Transition, act, expert_or_random, random_action, start
 from gem.testing.subject import Inapplicable, Subject
 
 _LONG = 100_000
@@ -63,7 +63,7 @@ def check_expert(subject: Subject) -> None:
         env.reset(seed=seeds[0])
         if env.expert_action() is None:
             raise Inapplicable("the env does not have an expert")
-    expert = sum(_wins(subject, number, _expert) for number in range(len(seeds)))
+    expert = sum(_wins(subject, number, expert_or_random) for number in range(len(seeds)))
     at_random = sum(_wins(subject, number, random_action) for number in range(len(seeds)))
     if _chance_of_fewer(expert, at_random, len(seeds)) < _IMPLAUSIBLE:
         raise ContractViolation(
@@ -95,11 +95,6 @@ def _reply(env: Env, name: str, junk: str, seed: int) -> Transition:
             "Do not repeat a reply unchanged: reply.encode(errors='replace').decode() can be shown.",
         ) from error
     return transition
-
-
-def _expert(env: Env) -> str:
-    action = env.expert_action()
-    return env.sample_action() if action is None else action
 
 
 def _wins(subject: Subject, number: int, choose: ActionChooser) -> bool:

@@ -51,14 +51,7 @@ class Subject:
     @cached_property
     def unavailable(self) -> str | None:
         """Why it cannot be made or played on this machine, or not without a download."""
-        try:
-            with self.make() as env:
-                source = to_download(env)
-        except MissingExtra as error:
-            return str(error)
-        except Exception:  # the checks report it
-            return None
-        return source and f"The rows of {source} are not on this machine: see `gemx data {self.spec.id}`."
+        return unavailable(self.spec)
 
     def seeds(self, count: int) -> list[int]:
         """The first `count` seeds, spread over the whole range as in a training run."""
@@ -80,6 +73,18 @@ class Subject:
         if not ended:
             raise Inapplicable(f"no episode of random play ended within {self.turns} turns")
         return ended
+
+
+def unavailable(spec: EnvSpec) -> str | None:
+    """Why an env cannot be made or played on this machine, or not without a download; else None."""
+    try:
+        with make(spec) as env:
+            source = to_download(env)
+    except MissingExtra as error:
+        return str(error)
+    except Exception:  # the checks report it
+        return None
+    return source and f"The rows of {source} are not on this machine: see `gemx data {spec.id}`."
 
 
 def find_entries(name: str) -> Sequence[RegistryEntry]:

@@ -1,0 +1,130 @@
+"""Running the probes, in a process of its own, so that an env that hangs or ends the process is a finding."""
+
+import time
+import traceback
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
+
+from gem import roles
+from gem.audit.card import Card, ProbeOutcome
+from gem.audit.finding import Finding
+from gem.audit.task import Probe, Task
+from gem.errors import GemError, MissingExtra
+from gem.packs.lookup import find_named
+from gem.packs.registry import RegistryEntry, registry, tables
+from gem.packs.spec import EnvSpec
+from gem.roles import RoleSettings
+from gem.testing.guard import pack_of
+from gem.testing.subject import Inapplicable, find_entries
+from gem.work.guarded import GuardedProcess, JobStopped, NotSent
+
+LIMIT = 120.0
+"""The default time limit of a probe in seconds."""
+_MAX_STOPPED = 2
+"""The most probes of an env that may hang or end the process; later ones are not run, to save time."""
+
+
+def probes() -> list[str]:
+    """The names of all probes, in the order in which they run: those of the core, then those of packs."""
+    packs = sorted(registry().load(), key=lambda pack: pack.distribution != "gem-core")
+    return [name for pack in packs for name in tables(pack)["probe"]]
+
+
+def audit(
+    *names: str,
+    only: Sequence[str] = (),
+    limit: float = LIMIT,
+    say: Callable[[str, str], object] = lambda name, probe: None,
+) -> Iterator[Card]:
+    """The card of each environment, as its last probe ends.
+
+    Args:
+        names: ids, `"module:Class"`, or packs by distribution or namespace.
+        only: the probes to run; by default all.
+        limit: seconds of a probe, after which it is stopped and its environment has a finding.
+        say: called with the id and the probe before each.
+
+    Raises:
+        UnknownId: there is no such id, pack or probe.
+        PackError, ConfigError: see `gem.testing.subject.find_entries`.
+    """
+    entries = {entry.spec.id: entry for name in names for entry in find_entries(name)}
+    for name in only:
+        find_named("probe", name)
+    chosen = tuple(only) or tuple(probes())
+    with GuardedProcess("gem.audit.auditing:Probes", limit) as process:
+        for entry in entries.values():
+            yield _card(process, entry, chosen, say)
+
+
+def _card(
+    process: GuardedProcess, entry: RegistryEntry, chosen: Sequence[str], say: Callable[[str, str], object]
+) -> Card:
+    began = time.monotonic()
+    outcomes: list[ProbeOutcome] = []
+    stopped = 0
+    distribution = entry.pack.distribution if entry.pack else None
+    for name in chosen:
+        say(entry.spec.id, name)
+        if stopped == _MAX_STOPPED:
+            outcomes.append(ProbeOutcome(name, "skipped", reason=f"{_MAX_STOPPED} earlier probes did not finish"))
+            continue
+        try:
+            outcome = process.run(name, entry.spec, distribution, roles.settings())
+        except JobStopped as error:
+            stopped += 1
+            outcome = ProbeOutcome(name, "found", (_unfinished(error, process.limit),))
+        except NotSent as error:
+            what = f"Pickling the spec, or the models of roles, raised {error}."
+            fix = "The arguments of a spec must be plain data, and functions that play roles be those of a module."
+            outcome = ProbeOutcome(name, "found", (Finding(what, fix),))
+        outcomes.append(_known(outcome, entry.spec))
+    return Card(entry.spec.id, distribution, tuple(outcomes), round(time.monotonic() - began, 2))
+
+
+def _unfinished(error: JobStopped, limit: float) -> Finding:
+    if error.how is None:
+        what = f"The probe did not end within {limit:g} s; its traceback is on standard error."
+        return Finding(what, "reset(), step() and close() must return; if they need more time, use --timeout.")
+    what = f"The process that played the env {error.how}."
+    return Finding(what, "Raise an exception instead: other envs may run in the same process.")
+
+
+def _known(outcome: ProbeOutcome, spec: EnvSpec) -> ProbeOutcome:
+    """The outcome, as known if the spec says why its findings stay."""
+    reason = spec.known_findings.get(outcome.probe)
+    if outcome.state != "found" or reason is None:
+        return outcome
+    return ProbeOutcome(outcome.probe, "known", outcome.findings, reason)
+
+
+class Probes(ExitStack):
+    """What the process does: probes, of the task that it keeps until another follows."""
+
+    _task: Task | None = None
+
+    def __call__(self, name: str, spec: EnvSpec, distribution: str | None, of_parent: RoleSettings) -> ProbeOutcome:
+        roles.take_over(of_parent)
+        if self._task is None or self._task.spec != spec:
+            self._task = Task(spec, pack_of(spec, distribution))
+        return run_probe(name, find_named("probe", name), self._task)
+
+
+def run_probe(name: str, probe: Probe, task: Task) -> ProbeOutcome:
+    """Run one probe in this process. Exceptions of the env, even SystemExit, become a finding."""
+    if task.unavailable:
+        return ProbeOutcome(name, "skipped", reason=task.unavailable)
+    try:
+        findings = tuple(probe(task))
+    except (Inapplicable, MissingExtra) as reason:
+        return ProbeOutcome(name, "skipped", reason=str(reason))
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        place = traceback.extract_tb(error.__traceback__)[-1]
+        at = "" if isinstance(error, GemError) else f" ({place.filename}, line {place.lineno})"
+        what = f"The env raised {type(error).__name__}: {error}{at}"
+        what += "" if what.endswith((".", "?")) else "."
+        fix = "Fix that error first; `gemx check` says more about it."
+        return ProbeOutcome(name, "found", (Finding(what, fix),), traceback="".join(traceback.format_exception(error)))
+    return ProbeOutcome(name, "found" if findings else "sound", findings)

@@ -1,0 +1,47 @@
+"""The card of an environment: what each probe of the audit said of it."""
+
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+from gem.audit.finding import Finding
+
+State = Literal["sound", "found", "known", "skipped"]
+"""Nothing was found; something was; something whose reason is in the spec (`known_findings`); not applicable."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeOutcome:
+    """The result of one probe."""
+
+    probe: str
+    state: State
+    findings: tuple[Finding, ...] = ()
+    reason: str = ""
+    """Why it was skipped, or why what it found stays."""
+    traceback: str | None = None
+    """The traceback of an exception of the env."""
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """What the audit says of one environment."""
+
+    id: str
+    pack: str | None
+    """Its distribution."""
+    outcomes: tuple[ProbeOutcome, ...]
+    seconds: float
+
+    @property
+    def sound(self) -> bool:
+        """Whether every finding is known."""
+        return all(outcome.state != "found" for outcome in self.outcomes)
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """The findings that are not known."""
+        return tuple(each for outcome in self.outcomes if outcome.state == "found" for each in outcome.findings)
+
+    def as_json(self) -> dict[str, Any]:
+        """The card as JSON."""
+        return {"id": self.id, "pack": self.pack, "sound": self.sound, **asdict(self)}

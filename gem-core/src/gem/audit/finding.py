@@ -1,0 +1,23 @@
+"""A finding of the audit."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Something that makes a task worth less than it seems, with what is needed to see it again."""
+
+    what: str
+    """What was done, and what came of it: "An empty reply wins 12 of 40 episodes."."""
+    fix: str
+    """What the author can do."""
+    seed: int | None = None
+    """The seed of an episode that shows it."""
+    actions: tuple[str, ...] = ()
+    """The actions of that episode, in order."""
+    options: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    """The options of its reset."""
+    kwargs: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    """Arguments of the env that are not those of the spec."""

@@ -1,0 +1,1 @@
+"""The probes of the audit that gem-core offers, one file per probe."""

@@ -1,0 +1,108 @@
+"""The task under audit: an environment, and episodes of it that several probes look at."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import cycle
+from typing import Any
+
+from gem import seeding
+from gem.audit.finding import Finding
+from gem.core import Env
+from gem.packs.discovery import Pack
+from gem.packs.make import make
+from gem.packs.spec import EnvSpec
+from gem.rollout.seat import Seat
+from gem.testing.play import ActionChooser, PlayedEpisode, expert_or_random, play, random_action, replay_actions
+from gem.testing.subject import MOST_TURNS, Inapplicable, unavailable
+
+STARTS = 40
+"""The episodes that a success rate is measured on."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """An environment under audit, with its `spec`. What it plays, it plays once for all probes.
+
+    In a game of several players the task is that of the first, against random play. An exception of the env ends the
+    probe as a finding; so does one that hangs.
+    """
+
+    spec: EnvSpec
+    pack: Pack | None = None
+    """The pack that registered it, if any."""
+
+    def make(self, **kwargs: Any) -> Env:
+        """A new instance, with other arguments than those of the spec if any are given."""
+        env = make(self.spec, **kwargs)
+        return Seat(env, env.players[0]) if env.players else env
+
+    @cached_property
+    def unavailable(self) -> str | None:
+        """Why it cannot be played on this machine, or not without a download."""
+        return unavailable(self.spec)
+
+    def seeds(self, count: int = STARTS, purpose: str = "audit") -> list[int]:
+        """The first `count` seeds for a purpose, such as choosing a reply on other seeds than it is measured on."""
+        return [seeding.derive(0, purpose, number) for number in range(count)]
+
+    def play(
+        self,
+        choose: ActionChooser,
+        seeds: Iterable[int] | None = None,
+        *,
+        turns: int = MOST_TURNS,
+        **kwargs: Any,
+    ) -> list[PlayedEpisode]:
+        """The episodes of `seeds`, by default the usual ones, with actions that `choose` chooses in one instance.
+
+        Args:
+            choose: takes the env before each turn.
+            turns: the most that an episode is played.
+            kwargs: arguments of the env instead of those of the spec.
+        """
+        with self.make(**kwargs) as env:
+            return [play(env, seed, turns, choose) for seed in (self.seeds() if seeds is None else seeds)]
+
+    def repeat(self, replies: Iterable[str], seeds: Iterable[int] | None = None, **kwargs: Any) -> list[PlayedEpisode]:
+        """Episodes in which these replies are given in order, and then again, whatever the env answers."""
+        given = list(replies)
+        with self.make(**kwargs) as env:
+            return [
+                play(env, seed, MOST_TURNS, replay_actions(cycle(given)))
+                for seed in (self.seeds() if seeds is None else seeds)
+            ]
+
+    @cached_property
+    def at_random(self) -> list[PlayedEpisode]:
+        """Episodes of random play (`sample_action`)."""
+        return self.play(random_action)
+
+    @cached_property
+    def by_expert(self) -> list[PlayedEpisode]:
+        """Episodes of the expert, of the same seeds as random play; raises `Inapplicable` if the env has none."""
+        with self.make() as env:
+            env.reset(seed=self.seeds(1)[0])
+            if env.expert_action() is None:
+                raise Inapplicable("the env does not have an expert")
+        return self.play(expert_or_random)
+
+    @cached_property
+    def golds(self) -> list[PlayedEpisode]:
+        """The won episodes of the expert that take one reply: its only action is the gold answer to the question.
+
+        Raises `Inapplicable` if there are none.
+        """
+        golds = [episode for episode in self.by_expert if episode.won and len(episode.actions) == 1]
+        if not golds:
+            raise Inapplicable("there is no single right reply that the env knows")
+        return golds
+
+
+def won(episodes: Iterable[PlayedEpisode]) -> int:
+    """How many episodes were won."""
+    return sum(episode.won for episode in episodes)
+
+
+Probe = Callable[[Task], Iterable[Finding]]
+"""A probe: yields a `Finding` for each thing that is wrong; see the hook `gem_probes`."""
