@@ -28,15 +28,10 @@ from typing import Any
 
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
-from transformers.utils import logging
+from trials import imitated, mean, sign_flip, trained
 
 import gem
-from gem_train.config.training import load_config
-from gem_train.runs.compare import Group, mean_and_half_width, read_run
-from gem_train.runs.display import Display
-from gem_train.sft.config import load_sft_config
-from gem_train.sft.training import sft
-from gem_train.train import train
+from gem_train.runs.compare import Group, read_run
 
 ALGORITHMS = ("reinforce", "rebn", "grpo", "ppo")
 BASELINE = "rebn"
@@ -152,44 +147,36 @@ def warm_start(task: str, seed: int, folder: Path) -> Path:
     """A run folder with a model that has imitated the task's teacher; tasks of one game share it."""
     what = TASKS[task]
     out = folder / "warm" / f"{what.id.replace(':', '-')}-s{seed}"
-    if not (out / "summary.json").exists():
-        settings = {
-            "id": what.id, "env": what.env, "model": "tiny", "seed": seed, "steps": what.warmup, "device": "cpu",
-            "threads": 1, "data": {"policy": what.teacher}, "optim": {"loss": "all"}, "log": {"tensorboard": False},
-            "eval_every": what.warmup, "checkpoint_every": what.warmup,
-        }  # fmt: skip
-        sft(load_sft_config([settings]), out, Display(silent=True))
-    return out
+    settings = {
+        "id": what.id, "env": what.env, "model": "tiny", "seed": seed, "steps": what.warmup, "device": "cpu",
+        "threads": 1, "data": {"policy": what.teacher}, "optim": {"loss": "all"}, "log": {"tensorboard": False},
+        "eval_every": what.warmup, "checkpoint_every": what.warmup,
+    }  # fmt: skip
+    return imitated(settings, out)
 
 
 def run(trial: Trial, folder: Path) -> Result:
     """Carry out a run, unless it has finished, and read its result."""
-    out = trial.path(folder)
-    if not (out / "summary.json").exists():
-        what = TASKS[trial.task]
-        settings = {
-            "id": what.id, "env": what.env, "wrappers": what.wrappers, "algorithm": trial.algorithm,
-            "seed": trial.seed, "steps": what.steps,
-            "model": str(warm_start(trial.task, trial.seed, folder)), "device": "cpu", "threads": 1,
-            "rollout": {
-                "episodes": what.episodes, "num_envs": what.episodes, "max_new_tokens": what.max_new_tokens,
-                "record": 0,
-            },
-            "credit": {"gamma": trial.gamma},
-            "optim": {
-                "lr": trial.lr, "lr_end": trial.lr / 10, "entropy": trial.entropy, "entropy_end": 0.0, "max_kl": 0.05,
-                "minibatches": 8,
-            },
-            "eval": {"episodes": 256}, "watch": {"stop": False}, "checkpoint_every": what.steps,
-            "log": {"tensorboard": False},
-        }  # fmt: skip
-        train(load_config([settings, OWN.get(trial.algorithm, {})]), out, Display(silent=True))
-    read = read_run(out)
-    evaluated, success = read.points("success", "eval"), [point.mean for point in read.points("success", "train")]
-    turns = read.points("turns", "eval")[-1].mean
-    result = Result(evaluated[0].mean, evaluated[-1].mean, fmean(success), fmean(success[-10:]), turns)
-    seconds = json.loads((out / "summary.json").read_text())["seconds"]
-    print(f"{out}: {result.before:.2f} -> {result.after:.2f}, {seconds:.0f} s", file=sys.stderr, flush=True)
+    out, what = trial.path(folder), TASKS[trial.task]
+    settings = {
+        "id": what.id, "env": what.env, "wrappers": what.wrappers, "algorithm": trial.algorithm,
+        "seed": trial.seed, "steps": what.steps,
+        "model": str(warm_start(trial.task, trial.seed, folder)), "device": "cpu", "threads": 1,
+        "rollout": {
+            "episodes": what.episodes, "num_envs": what.episodes, "max_new_tokens": what.max_new_tokens,
+            "record": 0,
+        },
+        "credit": {"gamma": trial.gamma},
+        "optim": {
+            "lr": trial.lr, "lr_end": trial.lr / 10, "entropy": trial.entropy, "entropy_end": 0.0, "max_kl": 0.05,
+            "minibatches": 8,
+        },
+        "eval": {"episodes": 256}, "watch": {"stop": False}, "checkpoint_every": what.steps,
+        "log": {"tensorboard": False},
+    }  # fmt: skip
+    read = trained([settings, OWN.get(trial.algorithm, {})], out)
+    result = Result(read.before, read.after, fmean(read.training), fmean(read.training[-10:]), read.turns_after)
+    print(f"{out}: {result.before:.2f} -> {result.after:.2f}, {read.seconds:.0f} s", file=sys.stderr, flush=True)
     return result
 
 
@@ -225,20 +212,6 @@ def complete(wanted: Sequence[Cell], seeds: int, chosen: Choice, folder: Path) -
         if any(done):
             found |= {(task, gamma, name): list(itertools.compress(trials, done)) for name, trials in own.items()}
     return found
-
-
-def sign_flip(differences: Sequence[float]) -> float:
-    """The two-sided p of the exact sign-flip test: the share of all 2^n assignments of signs that are as extreme."""
-    observed = abs(sum(differences))
-    flips = itertools.product((-1, 1), repeat=len(differences))
-    sums = [abs(sum(sign * value for sign, value in zip(signs, differences, strict=True))) for signs in flips]
-    return sum(each >= observed - 1e-12 for each in sums) / len(sums)
-
-
-def mean(values: Sequence[float], sign: str = "") -> str:
-    """A mean and half of its 95% interval."""
-    middle, half = mean_and_half_width(values) if len(values) > 1 else (values[0], math.nan)
-    return f"{middle:{sign}.2f} ± {half:.2f}"
 
 
 def paired(one: Results, other: Results, what: str) -> str:
@@ -313,7 +286,6 @@ def main() -> None:
     parser.add_argument("--picture", type=Path, help="draw the learning curves there, as .png or .svg")
     parser.add_argument("--report", action="store_true", help="run nothing more once every algorithm is tuned")
     arguments = parser.parse_args()
-    logging.disable_progress_bar()  # transformers would draw one for every checkpoint
     tasks, folder = arguments.tasks.split(","), arguments.folder
     chosen: Choice = {(task, algorithm): choose(task, algorithm, folder) for task in tasks for algorithm in ALGORITHMS}
     wanted = list(cells(tasks, [float(gamma) for gamma in arguments.gammas.split(",")]))

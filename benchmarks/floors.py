@@ -18,12 +18,15 @@ import json
 import random
 import sys
 from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from itertools import product
 from multiprocessing import get_context
+from typing import Any
 
 import gem
 from gem import seeding
+from gem.errors import ConfigError
 
 NAMESPACES = ("game", "logic", "math", "tools")
 LEFT_OUT = {"data-set", "images"}
@@ -39,16 +42,25 @@ CHANGES = 80
 LETTERS = [f"\\boxed{{{letter}}}" for letter in "ETAOINSRHLDCUMFPGWYBVKXJQZ"]
 
 
+Choose = Callable[[gem.Env, int], str]
+"""From an env and the number of the turn to a reply."""
+Score = tuple[int, float]
+"""Episodes that are won, and the return of all."""
+Games = Sequence[Sequence[str]]
+"""The replies of episodes."""
+
+
 class Subject:
     """An env, and the success of play in it."""
 
-    def __init__(self, id):
-        self.env = gem.make(id)
+    def __init__(self, env: gem.Env) -> None:
+        self.env = env
 
-    def play(self, seed, choose):
+    def play(self, seed: int, choose: Choose) -> tuple[bool, float, list[str]]:
         """Whether an episode was won, its return, and the replies; `choose` gets the env and the turn."""
         self.env.reset(seed=seed)
-        replies, total = [], 0.0
+        replies: list[str] = []
+        total = 0.0
         while True:
             replies.append(choose(self.env, len(replies)))
             step = self.env.step(replies[-1])
@@ -56,11 +68,11 @@ class Subject:
             if step.done:
                 return bool(step.info["success"]), total, replies
 
-    def success(self, seeds, choose):
+    def success(self, seeds: Sequence[int], choose: Choose) -> float:
         """The share of episodes that are won."""
         return sum(self.play(seed, choose)[0] for seed in seeds) / len(seeds)
 
-    def score(self, replies, seeds, beaten=(-1, 0.0)):
+    def score(self, replies: Sequence[str], seeds: Sequence[int], beaten: Score = (-1, 0.0)) -> Score:
         """Episodes won and return of a list of replies; (-1, 0) if it falls too far behind `beaten`."""
         won, total = 0, 0.0
         for played, seed in enumerate(seeds):
@@ -72,19 +84,22 @@ class Subject:
         return won, total
 
 
-def sampled(env, turn):
+def sampled(env: gem.Env, turn: int) -> str:
     return env.sample_action()
 
 
-def expert(env, turn):
-    return env.expert_action()
+def expert(env: gem.Env, turn: int) -> str:
+    action = env.expert_action()
+    if action is None:
+        raise ConfigError(f"{env.spec and env.spec.id} has no expert")
+    return action
 
 
-def cycled(replies):
+def cycled(replies: Sequence[str]) -> Choose:
     return lambda env, turn: replies[turn % len(replies)]
 
 
-def candidates(games_at_random, games_of_expert):
+def candidates(games_at_random: Games, games_of_expert: Games) -> Iterator[Sequence[str]]:
     """Lists to try, from episodes that were played."""
     for games in (games_of_expert, games_at_random):
         longest = max(map(len, games))
@@ -101,27 +116,41 @@ def candidates(games_at_random, games_of_expert):
             yield from map(list, product(replies, repeat=length))
 
 
-def floors(id, episodes):
+def best(
+    subject: Subject,
+    lists: Iterable[Sequence[str]],
+    trained: Sequence[int],
+    chosen: Sequence[str] | None = None,
+    score: Score = (-1, 0.0),
+) -> tuple[Sequence[str] | None, Score]:
+    """The best of some lists of replies, or `chosen`, whose score was `score`, if none is better; and its score."""
+    for replies in lists:
+        if (found := subject.score(replies, trained, score)) > score:
+            chosen, score = replies, found
+    return chosen, score
+
+
+def frequent(games: Games) -> list[str]:
+    """The replies that were given most often."""
+    every = Counter(reply for game in games for reply in game)
+    return [reply for reply, _ in every.most_common(TRIED)]
+
+
+def floors(id: str, episodes: int) -> dict[str, Any]:
     """A row of the table."""
-    subject = Subject(id)
+    subject = Subject(gem.make(id))
     trained = [seeding.derive(1, "floors", id, number) for number in range(TRAINED)]
     tested = [seeding.derive(2, "floors", id, number) for number in range(episodes)]
     at_random = [subject.play(seed, sampled)[2] for seed in trained]
     of_expert = [subject.play(seed, expert)[2] for seed in trained]
-    every = Counter(reply for game in (*at_random, *of_expert) for reply in game)
-    pool = [reply for reply, _ in every.most_common(TRIED)]
-
-    def best(lists, chosen=None, score=(-1, 0.0)):
-        for replies in lists:
-            if (found := subject.score(replies, trained, score)) > score:
-                chosen, score = replies, found
-        return chosen, score
-
-    constant, score = best([reply] for reply in pool)
-    blind, score = best(candidates(at_random, of_expert), constant, score)
+    pool = frequent((*at_random, *of_expert))
+    constant, score = best(subject, ([reply] for reply in pool), trained)
+    found, score = best(subject, candidates(at_random, of_expert), trained, constant, score)
+    assert constant is not None
+    assert found is not None
     rng = random.Random(id)
     longest = max(map(len, at_random))
-    blind = [blind[turn % len(blind)] for turn in range(max(longest, min(len(blind), 200)))]
+    blind = [found[turn % len(found)] for turn in range(max(longest, min(len(found), 200)))]
     for _ in range(CHANGES):
         changed = blind.copy()
         place = rng.randrange(longest)
@@ -129,8 +158,8 @@ def floors(id, episodes):
             changed.insert(place, changed.pop(rng.randrange(longest)))
         else:
             changed[place] = rng.choice(pool)
-        if (found := subject.score(changed, trained, score)) >= score:
-            blind, score = changed, found
+        if (new := subject.score(changed, trained, score)) >= score:
+            blind, score = changed, new
     return {
         "id": id,
         "random": subject.success(tested, sampled),
@@ -142,7 +171,7 @@ def floors(id, episodes):
     }
 
 
-def table(rows):
+def table(rows: Sequence[dict[str, Any]]) -> str:
     """The rows as Markdown."""
     lines = ["| id | random | constant | blind | expert |", "|---|--:|--:|--:|--:|"]
     for row in rows:
@@ -151,8 +180,8 @@ def table(rows):
     return "\n".join(lines)
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--ids", type=lambda text: text.split(","), help="by default all")
     parser.add_argument("--episodes", type=int, default=200, help="episodes that the numbers are of")
     parser.add_argument("--json", help="write the rows, with the replies, to this file")
@@ -160,7 +189,7 @@ def main():
     ids = arguments.ids or [
         spec.id for spec in gem.all_specs() if spec.namespace in NAMESPACES and LEFT_OUT.isdisjoint(spec.tags)
     ]
-    rows = []
+    rows: list[dict[str, Any]] = []
     with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
         for row in pool.map(floors, ids, [arguments.episodes] * len(ids)):
             rows.append(row)

@@ -13,7 +13,6 @@ from statistics import fmean
 from typing import Any
 
 from algorithms import OWN, Trial, run
-from transformers.utils import logging
 
 from gem_train.runs.compare import read_run
 
@@ -43,7 +42,6 @@ def main() -> None:
     parser.add_argument("--folder", type=Path, required=True, help="where the runs are kept")
     parser.add_argument("--seeds", type=int, default=3, help="how many, counted from 0")
     arguments = parser.parse_args()
-    logging.disable_progress_bar()  # transformers would draw one for every checkpoint
     OWN.update({name: settings for name, (settings, _) in VARIANTS.items()})
     print(f"| variant | {' | '.join(f'seed {seed}' for seed in range(arguments.seeds))} | in training | what it did |")
     print(f"|---|{'--:|' * (arguments.seeds + 1)}---|")

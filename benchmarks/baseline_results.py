@@ -1,0 +1,134 @@
+"""Small files of what runs of `baselines.py` came to, and the runs and floors that they are made from."""
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+from baseline_rows import Row
+from floors import TRAINED, Subject, best, cycled, expert, frequent, sampled
+from trials import imitated, trained
+
+import gem
+from gem import seeding
+
+RESULTS = Path(__file__).parent / "baseline_runs"
+ALGORITHMS = ("reinforce", "rebn")
+POINTS = 50
+"""The most points of a curve that is kept."""
+FLOOR_EPISODES = 256
+
+
+def digest(settings: Any) -> str:
+    """A short name of settings: equal settings have the same."""
+    return hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest()[:12]
+
+
+def curve(values: Sequence[float]) -> list[tuple[int, float]]:
+    """At most `POINTS` means of as many consecutive steps each, with the number of the last of these steps."""
+    width = -(-len(values) // POINTS)
+    ends = range(width, len(values) + width, width)
+    return [(min(end, len(values)), round(fmean(values[end - width : end]), 4)) for end in ends]
+
+
+def play(row: Row, algorithm: str, seed: int, folder: Path) -> dict[str, Any]:
+    """What one run came to, as its file has it. It is carried out, or resumed, unless it has finished in `folder`."""
+    imitation, training = row.imitation(seed), row.training(algorithm, seed)
+    start = imitated(imitation, folder / f"{row.name}-{seed}-{digest(imitation)}")
+    run = trained([training, {"model": str(start)}], folder / f"{row.name}-{algorithm}-{seed}-{digest(training)}")
+    return {
+        "row": row.name,
+        "algorithm": algorithm,
+        "seed": seed,
+        "settings": digest([imitation, training]),
+        "before": run.before,
+        "after": run.after,
+        "turns": [run.turns_before, run.turns_after],
+        "curve": [list(point) for point in curve(run.training)],
+        "seconds": {
+            "imitation": json.loads((start / "summary.json").read_text("utf-8"))["seconds"],
+            "training": run.seconds,
+        },
+    }
+
+
+@dataclass(frozen=True)
+class File:
+    """The file of one run."""
+
+    folder: Path
+    row: Row
+    algorithm: str
+    seed: int
+
+    @property
+    def path(self) -> Path:
+        """Where it is."""
+        return self.folder / self.row.name / f"{self.algorithm}-{self.seed}.json"
+
+    def read(self) -> dict[str, Any] | None:
+        """What the run came to; None if it has no file, or one of other settings."""
+        settings = digest([self.row.imitation(self.seed), self.row.training(self.algorithm, self.seed)])
+        return _read(self.path, settings)
+
+    def write(self, result: Mapping[str, Any]) -> None:
+        """Keep what the run came to."""
+        _write(self.path, result)
+
+
+def runs(row: Row, folder: Path) -> dict[str, dict[int, dict[str, Any]]]:
+    """What the runs of a row came to, by algorithm and seed."""
+    seeds = sorted({int(path.stem.split("-")[1]) for path in (folder / row.name).glob("*-*.json")})
+    read = {name: {seed: File(folder, row, name, seed).read() for seed in seeds} for name in ALGORITHMS}
+    return {name: {seed: each for seed, each in found.items() if each is not None} for name, found in read.items()}
+
+
+def measured_floors(row: Row, folder: Path, *, measure: bool = True) -> dict[str, Any] | None:
+    """The success of random play, of the best single reply and of the expert in a row; from its file, if it has one.
+
+    Tools are random play's and the expert's, too. The best reply is chosen on other episodes than it is measured on,
+    among those of random play and of the expert.
+    """
+    what = {"id": row.id, "env": dict(row.env), "wrappers": row.wrappers, "episodes": FLOOR_EPISODES}
+    path = folder / row.name / "floors.json"
+    found = _read(path, digest(what))
+    if found is None and measure:
+        found = {"row": row.name, "settings": digest(what), **_floors(row)}
+        _write(path, found)
+    return found
+
+
+def _floors(row: Row) -> dict[str, Any]:
+    choosing, measuring = (
+        [seeding.derive(part, "baselines", row.name, number) for number in range(count)]
+        for part, count in ((1, TRAINED), (2, FLOOR_EPISODES))
+    )
+    env = gem.make(row.id, wrappers=row.wrappers, **row.env)
+    try:
+        subject = Subject(env)
+        games = [subject.play(seed, choose)[2] for choose in (sampled, expert) for seed in choosing]
+        constant, _ = best(subject, ([reply] for reply in frequent(games)), choosing)
+        assert constant is not None, "some reply was given"
+        return {
+            "random": subject.success(measuring, sampled),
+            "constant": subject.success(measuring, cycled(constant)),
+            "expert": subject.success(measuring, expert),
+            "reply": constant[0],
+        }
+    finally:
+        env.close()
+
+
+def _read(path: Path, settings: str) -> dict[str, Any] | None:
+    if not path.exists():
+        return None
+    found = json.loads(path.read_text("utf-8"))
+    return found if found["settings"] == settings else None
+
+
+def _write(path: Path, data: Mapping[str, Any]) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(data) + "\n", "utf-8")
