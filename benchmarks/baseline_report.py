@@ -12,9 +12,11 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from trials import interval
 
+from gem.errors import ConfigError, did_you_mean
+
 COLOURS = {"reinforce": "#d55e00", "rebn": "#0072b2"}
 COLUMNS = 6
-_TABLE = re.compile(r"(<!-- baselines -->\n).*?(<!-- end of baselines -->)", re.DOTALL)
+PAGE = Path(__file__).parents[1] / "docs" / "benchmarks.md"
 
 
 def report(rows: Sequence[Row], folder: Path) -> list[dict[str, Any]]:
@@ -93,12 +95,34 @@ def table(found: Sequence[dict[str, Any]]) -> str:
     lines.append(f"\nReBN improves clear of 0 (↑) in {len(better)} of {len(found)} rows; {hours:.1f} CPU hours.")
     if others:
         lines.append(f"Not in, or not run with two seeds or more: {', '.join(others)}.")
+    floored = [row["row"] for row in found if _floored(row)]
+    if floored:
+        lines.append(f"After training no better than the best single reply: {', '.join(floored)}.")
     return "\n".join(lines)
 
 
-def written(page: str, found: Sequence[dict[str, Any]]) -> str:
-    """The page with this table between its marks."""
-    return _TABLE.sub(lambda match: f"{match[1]}\n{table(found)}\n\n{match[2]}", page)
+def _floored(row: dict[str, Any]) -> bool:
+    rebn = row["algorithms"].get("rebn")
+    return bool(rebn and row["floors"] and rebn["after"][0] <= row["floors"]["constant"])
+
+
+def written(page: str, name: str, text: str) -> str:
+    """The page with this text between the marks of this name."""
+    marks = re.compile(rf"(<!-- {name} -->\n).*?(<!-- end of {name} -->)", re.DOTALL)
+    return marks.sub(lambda match: f"{match[1]}\n{text}\n\n{match[2]}", page)
+
+
+def known(text: str, names: Sequence[str]) -> list[str]:
+    """Names separated by commas.
+
+    Raises:
+        ConfigError: one is not among `names`.
+    """
+    found = text.split(",")
+    for name in found:
+        if name not in names:
+            raise ConfigError(f"there is no {name!r}.{did_you_mean(name, names)} There are: {', '.join(names)}")
+    return found
 
 
 def _words(figure: Sequence[float | None] | None, sign: str = "") -> str:

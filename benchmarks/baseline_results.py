@@ -34,11 +34,25 @@ def curve(values: Sequence[float]) -> list[tuple[int, float]]:
     return [(min(end, len(values)), round(fmean(values[end - width : end]), 4)) for end in ends]
 
 
-def play(row: Row, algorithm: str, seed: int, folder: Path) -> dict[str, Any]:
-    """What one run came to, as its file has it. It is carried out, or resumed, unless it has finished in `folder`."""
+def start_of(row: Row, seed: int, folder: Path) -> Path:
+    """The model that the runs of a row and seed start from, made by imitation unless it is there."""
+    settings = row.imitation(seed)
+    return imitated(settings, folder / f"{row.name}-{seed}-{digest(settings)}")
+
+
+def run_of(row: Row, algorithm: str, seed: int, folder: Path) -> Path:
+    """The folder of a run."""
+    return folder / f"{row.name}-{algorithm}-{seed}-{digest(row.training(algorithm, seed))}"
+
+
+def play(row: Row, algorithm: str, seed: int, folder: Path, start: Path | None = None) -> dict[str, Any]:
+    """What one run came to, as its file has it. It is carried out, or resumed, unless it has finished in `folder`.
+
+    It starts from the model `start`, by default from the row's own.
+    """
+    start = start_of(row, seed, folder) if start is None else start
     imitation, training = row.imitation(seed), row.training(algorithm, seed)
-    start = imitated(imitation, folder / f"{row.name}-{seed}-{digest(imitation)}")
-    run = trained([training, {"model": str(start)}], folder / f"{row.name}-{algorithm}-{seed}-{digest(training)}")
+    run = trained([training, {"model": str(start)}], run_of(row, algorithm, seed, folder))
     return {
         "row": row.name,
         "algorithm": algorithm,

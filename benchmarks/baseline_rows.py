@@ -43,6 +43,8 @@ class Row:
     """The name of a wrapper that offers a tool."""
     lines: int = 0
     """How many lines of the first observation are shown; 0 for all."""
+    around: tuple[Mapping[str, Any], ...] = ()
+    """Wrappers around all others in training; the imitation is without them."""
     teacher: str = "expert"
     """Whose play is imitated."""
     warmup: int = 300
@@ -62,7 +64,7 @@ class Row:
 
     @property
     def wrappers(self) -> list[str | dict[str, Any]]:
-        """Those around the environment."""
+        """Those of the environment, of imitation too."""
         shown = {"name": "baseline_rows:Bare", "lines": self.lines}
         return [*([self.tool] if self.tool else []), *([shown] if self.lines else [])]
 
@@ -78,7 +80,8 @@ class Row:
     def training(self, algorithm: str, seed: int) -> dict[str, Any]:
         """The settings of `gemx train`, but for the model."""
         return {
-            "id": self.id, "env": dict(self.env), "wrappers": self.wrappers, "algorithm": algorithm, "seed": seed,
+            "id": self.id, "env": dict(self.env), "wrappers": [*self.wrappers, *map(dict, self.around)],
+            "algorithm": algorithm, "seed": seed,
             "steps": self.steps, "device": "cpu", "threads": 1,
             "rollout": {
                 "episodes": self.episodes, "num_envs": self.episodes, "max_new_tokens": self.max_new_tokens,
@@ -110,14 +113,14 @@ def _rg(name: str, env: Mapping[str, Any], **settings: Any) -> Row:
 _ROWS = (
     _game("GuessTheNumber", {"near_misses": False}, steps=60),
     _game("Mastermind", {"num_numbers": 4, "max_turns": 4}, lines=2),
-    _game("Minesweeper", {"rows": 3, "cols": 3, "num_mines": 1}, lines=5),
+    _game("Minesweeper", {"rows": 3, "cols": 3, "num_mines": 1}, lines=5, steps=30),
     _game("Wordle", {}, teacher="expert", lines=2),
-    _game("FifteenPuzzle", {"scramble": 3}, lines=3),
+    _game("FifteenPuzzle", {"scramble": 3}, lines=3, steps=24),
     _game("Hangman", {}, teacher="expert", lines=4),
-    _game("Sudoku", {"clues": 13, "max_turns": 5}, lines=7),
-    _game("TowerofHanoi", {"num_disks": 2, "max_turns": 5}, lines=4),
-    _game("Game2048", {"board_size": 2, "target_tile": 16, "max_turns": 10}, lines=3),
-    _game("Sokoban", {"dim_room": (5, 5), "num_boxes": 1, "max_turns": 10}, lines=6),
+    _game("Sudoku", {"clues": 13, "max_turns": 5}, lines=7, steps=30, episodes=64),
+    _game("TowerofHanoi", {"num_disks": 2, "max_turns": 5}, lines=4, steps=24),
+    _game("Game2048", {"board_size": 2, "target_tile": 16, "max_turns": 10}, lines=3, steps=30),
+    _game("Sokoban", {"dim_room": (5, 5), "num_boxes": 1, "max_turns": 10}, lines=6, steps=30),
     _rg("letter_counting", {"min_words": 1, "max_words": 2}, warmup=100),
     _rg("leg_counting", {"min_animals": 1, "max_animals": 1, "min_instances": 1, "max_instances": 3}, warmup=120),
     _rg("gcd", {"min_value": 1, "max_value": 10}, warmup=120),

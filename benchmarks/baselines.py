@@ -24,22 +24,11 @@ from pathlib import Path
 from typing import Any
 
 from baseline_paper import paper
-from baseline_report import draw, report, table, written
+from baseline_report import PAGE, draw, known, report, table, written
 from baseline_results import ALGORITHMS, RESULTS, File, measured_floors, play
 from baseline_rows import ROWS
 
-from gem.errors import ConfigError, did_you_mean
-
-PAGE = Path(__file__).parents[1] / "docs" / "benchmarks.md"
-
-
-def names(text: str, known: Sequence[str]) -> list[str]:
-    """Names separated by commas, all of which are known."""
-    found = text.split(",")
-    for name in found:
-        if name not in known:
-            raise ConfigError(f"there is no {name!r}.{did_you_mean(name, known)} There are: {', '.join(known)}")
-    return found
+from gem.errors import ConfigError
 
 
 def repeat(name: str, seeds: Sequence[int], algorithms: Sequence[str], results: Path) -> bool:
@@ -97,7 +86,7 @@ def main() -> None:
     if arguments.paper != (arguments.model is not None):
         parser.error("--paper and --model belong together: the tiny model is not trained with the paper's settings")
     try:
-        rows, algorithms = names(arguments.rows, list(ROWS)), names(arguments.algorithms, ALGORITHMS)
+        rows, algorithms = known(arguments.rows, list(ROWS)), known(arguments.algorithms, ALGORITHMS)
         if arguments.paper:
             for name in rows:
                 for algorithm in algorithms:
@@ -106,7 +95,7 @@ def main() -> None:
                         paper(ROWS[name], algorithm, seed, arguments.model, arguments.steps, arguments.set, out)
             return
         if arguments.repeat:
-            (name,) = names(arguments.repeat, list(ROWS))
+            (name,) = known(arguments.repeat, list(ROWS))
             sys.exit(not repeat(name, arguments.seeds, algorithms, arguments.results))
         if not arguments.report:
             run(rows, arguments.seeds, algorithms, arguments.folder, arguments.results)
@@ -118,7 +107,7 @@ def main() -> None:
     if arguments.picture:
         draw([ROWS[name] for name in rows], arguments.results, arguments.picture)
     if arguments.write:
-        PAGE.write_text(written(PAGE.read_text("utf-8"), found), "utf-8")
+        PAGE.write_text(written(PAGE.read_text("utf-8"), "baselines", table(found)), "utf-8")
     print(table(found))
 
 

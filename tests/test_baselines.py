@@ -16,9 +16,12 @@ from gem_train.runs.folder import RunFolder
 sys.path.append(str(Path(__file__).parents[1] / "benchmarks"))
 import baseline_paper
 import baselines
-from baseline_report import improves, report, table, written
+from baseline_report import PAGE, improves, known, report, table, written
 from baseline_results import RESULTS, curve, digest, play, runs
 from baseline_rows import ROWS
+from baseline_studies import STUDIES, halving, judged
+from baseline_studies import report as studied
+from baseline_studies import table as table_of_studies
 
 SHORT = replace(ROWS["gcd"], name="Short", warmup=3, steps=2, episodes=4, max_new_tokens=2)
 
@@ -96,10 +99,35 @@ def test_a_report_leaves_out_what_is_missing_and_runs_of_other_settings() -> Non
 
 
 def test_the_page_has_the_table_of_the_files() -> None:
-    page = baselines.PAGE.read_text("utf-8")
+    page = PAGE.read_text("utf-8")
     del ROWS["Short"]
 
-    assert written(page, report(list(ROWS.values()), RESULTS)) == page
+    studies = [studied(name, [0, 1, 2], RESULTS) for name in STUDIES]
+    assert written(page, "studies", table_of_studies(studies)) == page
+    assert written(page, "baselines", table(report(list(ROWS.values()), RESULTS))) == page
+
+
+def test_a_guess_halves_if_at_most_half_of_the_numbers_can_remain() -> None:
+    answers = [(5, "lower"), (7, "lower"), (1, "higher"), (3, "higher"), (4, "")]
+
+    # Of 1 to 10, 5 leaves at most five; 7 is not in 1 to 4, and 1 leaves three of them; 3 is the middle of 2 to 4.
+    assert halving([(f"\\boxed{{{guess}}}", answer) for guess, answer in answers]) == [True, False, False, True, True]
+    assert halving([("five", "")]) == [False]
+
+
+@pytest.mark.parametrize(
+    ("differences", "verdict"),
+    [
+        ([0.3, 0.4, 0.35], "replicates"),
+        ([-0.3, -0.4, -0.35], "does not"),
+        ([0.3, -0.1, 0.2], "cannot be said here"),
+        ([0.3], "cannot be said here"),
+    ],
+)
+def test_a_study_says_whether_the_interval_is_on_the_paper_s_side(differences: list[float], verdict: str) -> None:
+    assert judged(differences, 1)["verdict"] == verdict
+    swapped = {"replicates": "does not", "does not": "replicates"}.get(verdict, verdict)
+    assert judged(differences, -1)["verdict"] == swapped
 
 
 def test_a_file_of_other_settings_is_not_read(tmp_path: Path) -> None:
@@ -160,6 +188,6 @@ def test_the_paper_s_run_starts_on_a_small_model_of_its_architecture(
     assert (tmp_path / "paper-Sudoku-reinforce-0" / "summary.json").exists()
 
 
-def test_an_unknown_row_is_named_with_the_nearest(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unknown_row_is_named_with_the_nearest() -> None:
     with pytest.raises(ConfigError, match="Did you mean 'Wordle'"):
-        baselines.names("Wordl", list(ROWS))
+        known("Wordl", list(ROWS))
