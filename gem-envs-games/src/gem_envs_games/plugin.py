@@ -16,6 +16,8 @@ class _Game(NamedTuple):
     variants: Mapping[str, Mapping[str, Any]]
     """Suffix of the id → the game's kwargs, with the names of gem-llm; "" is the id without a suffix, which gem-llm
     registered up to its version 0.0.4. What is None is drawn in each episode."""
+    known: Mapping[str, Mapping[str, str]] = {}
+    """Suffix of the id → its known findings."""
 
     def specs(self) -> list[gem.EnvSpec]:
         return [
@@ -25,6 +27,7 @@ class _Game(NamedTuple):
                 kwargs=kwargs,
                 description=f"{self.about} ({_settings(kwargs)})",
                 tags=("game", "multi-turn", self.tag),
+                known_findings=self.known.get(variant, {}),
             )
             for variant, kwargs in self.variants.items()
         ]
@@ -35,6 +38,9 @@ def _settings(kwargs: Mapping[str, Any]) -> str:
     drawn = [name for name, value in kwargs.items() if value is None]
     return ", ".join([*fixed, f"{', '.join(drawn)} drawn each episode"] if drawn else fixed)
 
+
+_SAME_TOWER = {"blind": "By its rules the game always starts with all disks on A; the variant random draws how many."}
+_TRYING_OUT = {"random_play": "A wrong digit is refused, as in gem-llm, so trying digits out solves the puzzle."}
 
 _GAMES = (
     _Game("GuessTheNumber", "guess_the_number:GuessTheNumber", "Find a number from the answers higher or lower",
@@ -70,13 +76,13 @@ _GAMES = (
         "easy-forgiving": {"scale": 4, "clues": 10, "max_turns": 15, "forgiving": True},
         "hard-forgiving": {"scale": 9, "clues": 50, "max_turns": 50, "forgiving": True},
         "random-forgiving": {"scale": None, "clues": None, "max_turns": None, "forgiving": True},
-    }),
+    }, {f"{level}-forgiving": _TRYING_OUT for level in ("easy", "hard", "random")}),
     _Game("TowerofHanoi", "tower_of_hanoi:TowerOfHanoi", "Carry a tower of disks from A to C", "planning", {
         "": {"num_disks": 4, "max_turns": 20},
         "easy": {"num_disks": 3, "max_turns": 10},
         "hard": {"num_disks": 5, "max_turns": 35},
         "random": {"num_disks": None, "max_turns": None},
-    }),
+    }, dict.fromkeys(("", "easy", "hard"), _SAME_TOWER)),
     _Game("FifteenPuzzle", "fifteen_puzzle:FifteenPuzzle", "Slide the tiles of a square into order", "planning", {
         "": {"num_rows": 3, "max_turns": 20},
         # With gem-llm's 10 turns one list of ten moves solves all eleven boards of this size.

@@ -7,6 +7,7 @@ from itertools import cycle
 from typing import Any
 
 from gem import seeding
+from gem.audit.blind_play import frequent
 from gem.audit.finding import Finding
 from gem.core import Env
 from gem.packs.discovery import Pack
@@ -18,6 +19,10 @@ from gem.testing.subject import MOST_TURNS, Inapplicable, unavailable
 
 STARTS = 40
 """The episodes that a success rate is measured on."""
+EXAMPLES = 24
+"""The episodes from which replies are chosen."""
+CONSTANTS = 6
+"""How many of the most frequent replies, of random play and of the expert's, are tried as constants."""
 
 
 @dataclass(frozen=True)
@@ -86,6 +91,28 @@ class Task:
             if env.expert_action() is None:
                 raise Inapplicable("the env does not have an expert")
         return self.play(expert_or_random)
+
+    @cached_property
+    def examples(self) -> tuple[list[PlayedEpisode], list[PlayedEpisode]]:
+        """Episodes to choose replies from, on other seeds than are measured: random play, and the expert's if any."""
+        seeds = self.seeds(EXAMPLES, "choice")
+        with self.make() as env:
+            env.reset(seed=seeds[0])
+            known = env.expert_action() is not None
+        return self.play(random_action, seeds), self.play(expert_or_random, seeds) if known else []
+
+    @cached_property
+    def constant(self) -> list[PlayedEpisode]:
+        """Episodes of the usual seeds with one reply in every turn: of frequent ones, the one that wins most others."""
+        at_random, by_expert = ([each.actions for each in episodes] for episodes in self.examples)
+        replies = dict.fromkeys((*frequent(by_expert, CONSTANTS), *frequent(at_random, CONSTANTS)))
+        seeds = self.seeds(EXAMPLES, "choice")
+        chosen, most = next(iter(replies)), 0
+        for reply in replies:
+            first = won(self.repeat([reply], seeds[:6]))
+            if first and (wins := first + won(self.repeat([reply], seeds[6:]))) > most:
+                chosen, most = reply, wins
+        return self.repeat([chosen])
 
     @cached_property
     def golds(self) -> list[PlayedEpisode]:

@@ -46,6 +46,15 @@ def gem_policies() -> dict[str, str]:
 def gem_probes() -> dict[str, str]:
     return {
         "silence": "gem.audit.probes.silence:probe",
+        "random_play": "gem.audit.probes.random_play:probe",
+        "constant": "gem.audit.probes.constant:probe",
+        "blind": "gem.audit.probes.blind:probe",
+        "echo": "gem.audit.probes.echo:probe",
+        "everything": "gem.audit.probes.everything:probe",
+        "wish": "gem.audit.probes.wish:probe",
+        "malformed": "gem.audit.probes.malformed:probe",
+        "similar": "gem.audit.probes.similar:probe",
+        "gold_refused": "gem.audit.probes.gold_refused:probe",
         "gold_shown": "gem.audit.probes.gold_shown:probe",
     }
 

@@ -1,0 +1,42 @@
+"""Replies without looking: a list of them, given in order whatever the env answers."""
+
+import random
+from collections.abc import Iterator
+
+from gem.audit.blind_play import Effort, Subject, best_list
+from gem.audit.chance import wins_more
+from gem.audit.finding import Finding
+from gem.audit.task import Task, won
+from gem.testing.subject import Inapplicable
+
+EFFORT = Effort(tried=8, cycles=64, changes=40)
+TRAINED = 16
+"""Episodes on which lists are compared."""
+AS_GOOD = 0.8
+"""The share of the expert's wins from which an agent hardly needs the observations."""
+
+
+def probe(task: Task) -> Iterator[Finding]:
+    """No list of replies wins about as often as the expert, where the expert takes several turns."""
+    experts = task.by_expert
+    if all(len(episode.actions) == 1 for episode in experts):
+        raise Inapplicable("the expert takes one turn")
+    if not won(experts):
+        raise Inapplicable("the expert wins nothing")
+    longest = max(len(episode.actions) for episode in experts)
+    at_random, by_expert = ([episode.actions[:longest] for episode in each] for each in task.examples)
+    with task.make() as env:
+        _, replies = best_list(
+            Subject(env, longest + 2), at_random, by_expert, task.seeds(TRAINED, "choice"), EFFORT, random.Random(0)
+        )
+    blind = task.repeat(replies)
+    if won(blind) < AS_GOOD * won(experts) or not wins_more(won(blind), len(blind), won(task.at_random), len(blind)):
+        return
+    first = next(episode for episode in blind if episode.won)
+    yield Finding(
+        f"The same {len(first.actions)} replies, given whatever the env answers, win {won(blind)} of {len(blind)} "
+        f"episodes; the expert wins {won(experts)}.",
+        "Let the start differ from seed to seed, so that an agent must look.",
+        first.seed,
+        tuple(first.actions),
+    )

@@ -1,0 +1,23 @@
+"""Random replies."""
+
+from collections.abc import Iterator
+
+from gem.audit.chance import wins_above
+from gem.audit.finding import Finding
+from gem.audit.task import Task, won
+
+CHANCE = 0.5
+"""What random replies may win: one of two options."""
+
+
+def probe(task: Task) -> Iterator[Finding]:
+    """Random play does not win so often that a success rate says little of an agent."""
+    episodes = task.at_random
+    if wins_above(won(episodes), len(episodes), CHANCE):
+        first = next(episode for episode in episodes if episode.won)
+        yield Finding(
+            f"Random play wins {won(episodes)} of {len(episodes)} episodes.",
+            "Make it harder: more options, fewer turns, a higher target; or let `sample_action` be less clever.",
+            first.seed,
+            tuple(first.actions),
+        )
