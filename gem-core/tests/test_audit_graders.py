@@ -16,6 +16,8 @@ PLANTED = {
     "AnyWordWins": "everything",
     "WishWins": "wish",
     "ScoreWins": "wish",
+    "OpenerWins": "wish",
+    "NotAvailableWins": "malformed",
     "NanWins": "malformed",
     "WildcardWins": "malformed",
     "EmptyBoxWins": "malformed",

@@ -16,7 +16,11 @@ SEPARATORS = {"a comma": ", ", "a space": " ", "a line each": "\n", '"or"': " or
 
 
 def probe(task: Task) -> Iterator[Finding]:
-    """A reply that lists many answers does not win more than one of them does."""
+    """A reply that lists many answers does not win more than one of them does.
+
+    Y. Zhu et al., "Establishing Best Practices for Building Rigorous Agentic Benchmarks", arXiv 2507.02825, report that
+    it does in tau-bench.
+    """
     replies = (reply for games in reversed(task.examples) for game in games for reply in game.actions)
     chosen = list(islice(dict.fromkeys(replies), MOST))
     forms = [form_of(reply) for reply in chosen]

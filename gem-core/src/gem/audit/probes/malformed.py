@@ -18,6 +18,8 @@ REPLIES = (
     "```\n```",
     "\x00\x01\x02\x1b[0m",
     "{",
+    "N/A",
+    "I cannot answer this.",
     "x" * LONG,
 )
 CONTENTS = (
