@@ -39,8 +39,7 @@ class Task:
 
     def make(self, **kwargs: Any) -> Env:
         """A new instance, with other arguments than those of the spec if any are given."""
-        env = make(self.spec, **kwargs)
-        return Seat(env, env.players[0]) if env.players else env
+        return make_task(self.spec, **kwargs)
 
     @cached_property
     def unavailable(self) -> str | None:
@@ -124,6 +123,12 @@ class Task:
         if not golds:
             raise Inapplicable("there is no single right reply that the env knows")
         return golds
+
+
+def make_task(spec: EnvSpec, **kwargs: Any) -> Env:
+    """An instance for one player: in a game of several the first one's seat, against random play."""
+    env = make(spec, **kwargs)
+    return Seat(env, env.players[0]) if env.players else env
 
 
 def won(episodes: Iterable[PlayedEpisode]) -> int:

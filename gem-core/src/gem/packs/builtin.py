@@ -56,6 +56,11 @@ def gem_probes() -> dict[str, str]:
         "similar": "gem.audit.probes.similar:probe",
         "gold_refused": "gem.audit.probes.gold_refused:probe",
         "gold_shown": "gem.audit.probes.gold_shown:probe",
+        "solvable": "gem.audit.probes.solvable:probe",
+        "context": "gem.audit.probes.context:probe",
+        "dependence": "gem.audit.probes.dependence:probe",
+        "tool_noise": "gem.audit.probes.tool_noise:probe",
+        "tool_tells": "gem.audit.probes.tool_tells:probe",
     }
 
 

@@ -5,7 +5,9 @@ import importlib
 import pickle
 import socket
 import time
+from collections.abc import Mapping
 from contextlib import suppress
+from functools import partial
 from typing import Any, Self
 
 from gem.work.channel import Channel, Ended
@@ -38,11 +40,15 @@ class GuardedProcess:
         worker: `"module:Class"` of a context manager, made without arguments and entered in the process. It is called
             with the arguments of each job, and its answers can be pickled.
         limit: seconds of a job, after which its traceback is printed on standard error.
+        environment: variables of its own.
+        group: see `gem.work.process.WorkerProcess`.
     """
 
-    def __init__(self, worker: str, limit: float) -> None:
+    def __init__(
+        self, worker: str, limit: float, *, environment: Mapping[str, str] | None = None, group: bool = True
+    ) -> None:
         self.limit = limit
-        self._worker = worker
+        self._start = partial(_start, worker, environment, group)
         self._process: WorkerProcess | None = None
 
     def run(self, *arguments: object) -> Any:
@@ -57,7 +63,7 @@ class GuardedProcess:
         except Exception as error:
             raise NotSent(f"{type(error).__name__}: {error}") from error
         if self._process is None:
-            self._process = _start(self._worker)
+            self._process = self._start()
         process = self._process
         try:
             process.channel.send(job)
@@ -82,9 +88,9 @@ class GuardedProcess:
         self.close()
 
 
-def _start(worker: str) -> WorkerProcess:
+def _start(worker: str, environment: Mapping[str, str] | None, group: bool) -> WorkerProcess:
     # Output of the jobs must not mix with the standard output of this process.
-    process = WorkerProcess("gem.work.guarded:serve", worker, stdout=STDERR)
+    process = WorkerProcess("gem.work.guarded:serve", worker, environment=environment, group=group, stdout=STDERR)
     try:
         process.channel.receive(time.monotonic() + _START)  # the limit is on jobs, not on starting
     except BaseException as error:

@@ -1,0 +1,78 @@
+"""Another time: the clocks of Python's modules `time` and `datetime`, put forward."""
+
+import datetime
+import time
+from collections.abc import Callable, Generator
+from contextlib import ExitStack, contextmanager
+from typing import Any
+from unittest import mock
+
+SECONDS = 400 * 24 * 3600 + 12_345
+"""Another year, month, weekday and hour."""
+
+
+@contextmanager
+def later() -> Generator[None]:
+    """Put the clocks forward for what is imported and called inside. Monotonic clocks, and so deadlines, stay."""
+    real, real_ns, strftime = time.time, time.time_ns, time.strftime
+
+    def now() -> float:
+        return real() + SECONDS
+
+    def of(function: Callable[[float], Any]) -> Callable[..., Any]:
+        def call(at: float | None = None) -> Any:
+            return function(now() if at is None else at)
+
+        return call
+
+    def as_text(form: str, at: Any = None) -> str:
+        return strftime(form, time.localtime() if at is None else at)
+
+    functions = {name: of(getattr(time, name)) for name in ("localtime", "gmtime", "ctime")}
+    functions |= {"time": now, "time_ns": lambda: real_ns() + SECONDS * 10**9, "strftime": as_text}
+    with ExitStack() as patches:
+        for name, function in functions.items():
+            patches.enter_context(mock.patch.object(time, name, function))
+        for kind in (_Date, _DateTime):
+            patches.enter_context(mock.patch.object(datetime, kind.__name__, kind))
+        yield
+
+
+class _Any(type):
+    """The class of both: an instance of the real class is one of the class that stands for it."""
+
+    real: type
+
+    def __instancecheck__(cls, instance: object) -> bool:
+        return isinstance(instance, cls.real)
+
+    def __subclasscheck__(cls, subclass: type) -> bool:
+        return issubclass(subclass, cls.real)
+
+
+class _Date(datetime.date, metaclass=_Any):
+    real = datetime.date
+
+    @classmethod
+    def today(cls):
+        return cls.fromtimestamp(time.time())
+
+
+class _DateTime(datetime.datetime, metaclass=_Any):
+    real = datetime.datetime
+
+    @classmethod
+    def now(cls, tz: datetime.tzinfo | None = None):
+        return cls.fromtimestamp(time.time(), tz)
+
+    @classmethod
+    def today(cls):
+        return cls.now()
+
+    @classmethod
+    def utcnow(cls):
+        return cls.now(datetime.UTC).replace(tzinfo=None)
+
+
+for _kind in (_Date, _DateTime):  # they are pickled and printed by the names that they stand for
+    _kind.__module__, _kind.__name__, _kind.__qualname__ = "datetime", _kind.real.__name__, _kind.real.__qualname__

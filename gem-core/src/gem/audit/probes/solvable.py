@@ -1,0 +1,31 @@
+"""Starts that cannot be won."""
+
+from collections.abc import Iterator
+
+from gem.audit.finding import Finding
+from gem.audit.task import Task, won
+from gem.testing.subject import Inapplicable
+
+
+def probe(task: Task) -> Iterator[Finding]:
+    """The expert wins each start within the turn limit; in a game against others it wins some."""
+    try:
+        episodes = task.by_expert
+    except Inapplicable as reason:
+        if won(task.at_random):
+            return
+        raise Inapplicable(f"{reason}, and random play wins no episode") from None
+    lost = [episode for episode in episodes if not episode.won]
+    with task.make() as env:
+        against_others = len(env.unwrapped.players) > 1
+    if not lost or (against_others and len(lost) < len(episodes)):
+        return
+    stopped = sum(not episode.ended for episode in lost)
+    without_end = f", {stopped} of them without an end after {len(lost[0].actions)} turns" if stopped else ""
+    yield Finding(
+        f"The env's own expert does not win {len(lost)} of {len(episodes)} episodes{without_end}.",
+        "Draw only starts that can be won within the turn limit, and give the turns that this takes; where the expert "
+        "does not play perfectly, say so in the spec's known_findings.",
+        lost[0].seed,
+        tuple(lost[0].actions),
+    )
