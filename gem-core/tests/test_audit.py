@@ -1,10 +1,18 @@
 """The audit finds what is planted, each by the probe meant for it, and nothing in a sound task."""
 
+import json
+import threading
+from dataclasses import replace
+from pathlib import Path
+
 import planted_tasks
 import pytest
+from click.testing import CliRunner
 
-from gem.audit import audit
+from gem.audit import Card, audit
 from gem.audit.auditing import probes
+from gem.cli.main import main
+from gem.errors import RecordError
 
 PLANTED = {
     "SilenceWins": "silence",
@@ -38,3 +46,60 @@ def test_a_task_that_hangs_or_dies_has_a_finding_and_the_next_is_audited(name: s
 
     assert words in broken.findings[0].what
     assert sound.sound
+
+
+def test_several_at_once_give_the_same_cards_in_the_same_order() -> None:
+    names = [f"planted_tasks:{name}" for name in ("SilenceWins", "Hangs", "Sum", "GoldInInfo")]
+    one, two = ([replace(card, seconds=0.0) for card in audit(*names, limit=3.0, jobs=jobs)] for jobs in (1, 2))
+
+    assert [card.id for card in two] == names
+    assert one == two
+
+
+def test_an_audit_that_is_left_starts_no_more_probes() -> None:
+    said: list[str] = []
+    left = threading.Event()
+    names = [f"planted_tasks:{name}" for name in ("Sum", "SilenceWins", "GoldInInfo")]
+
+    def say(name: str, probe: str) -> None:
+        said.append(name)
+        if name == names[1]:
+            left.wait(30)
+
+    cards = audit(*names, say=say)
+    next(cards)
+    auditing = [thread for thread in threading.enumerate() if thread.name == "audit"]
+    cards.close()
+    left.set()
+    for thread in auditing:
+        thread.join(30)
+
+    assert auditing
+    assert said == [names[0]] * len(probes()) + [names[1]]
+
+
+def test_the_command_lists_the_probes_writes_the_file_of_a_pack_and_prints_cards(tmp_path: Path) -> None:
+    listed = CliRunner().invoke(main, ["audit", "--list"])
+    out = tmp_path / "audit.json"
+    names = ["planted_tasks:Sum", "planted_tasks:SilenceWins"]
+    done = CliRunner().invoke(main, ["audit", *names, "--probe", "silence", "--jobs", "2", "--json", "--out", str(out)])
+    written, printed = json.loads(out.read_text()), json.loads(done.stdout)
+
+    assert all(f"\n{name} " in listed.stdout for name in probes())
+    assert "Silence wins no episode." in listed.stdout
+    assert done.exit_code == 1
+    cards = [Card.from_json(card) for card in printed["cards"]]
+    assert [(card.id, card.sound) for card in cards] == [(names[0], True), (names[1], False)]
+    found = {"silence": {"reason": "", "what": [cards[1].findings[0].what]}}
+    assert written == {"probes": ["silence"], "cards": {names[0]: {}, names[1]: {"found": found}}}
+
+
+def test_what_is_not_a_card_is_refused() -> None:
+    with pytest.raises(RecordError, match=r"not a card of the audit: .*state"):
+        Card.from_json({"id": "a:B", "pack": None, "seconds": 1, "outcomes": [{"probe": "silence", "state": "good"}]})
+
+
+def test_a_wrong_name_of_a_probe_is_answered_with_the_one_that_was_meant() -> None:
+    done = CliRunner().invoke(main, ["audit", "core:Echo-v0", "--probe", "silenc"])
+
+    assert "Did you mean 'silence'?" in done.stderr

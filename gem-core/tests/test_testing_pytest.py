@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -66,6 +67,20 @@ def test_a_name_that_stands_for_nothing_is_an_error_of_collection(tmp_path: Path
     assert done.returncode == pytest.ExitCode.INTERRUPTED
     assert "Did you mean 'core:Echo-v0'?" in done.stdout
     assert "Traceback" not in done.stdout
+
+
+def test_one_line_makes_a_test_of_each_env_that_fails_with_what_the_audit_found(tmp_path: Path) -> None:
+    audit = """
+from gem.testing import audit_tests
+
+test_audit = audit_tests("planted_tasks:Sum", "planted_tasks:SilenceWins")
+"""
+    done = run_pytest(tmp_path, audit, "-rA")
+
+    assert "1 failed, 1 passed" in done.stdout
+    assert "PASSED test_contract.py::test_audit[planted_tasks:Sum]" in done.stdout
+    assert "silence: An empty reply, in every turn, wins" in done.stdout
+    assert re.search(r"\nseed \d+, actions ''", done.stdout)
 
 
 def test_a_project_without_contract_tests_loads_nothing_of_gem_but_the_plugin(tmp_path: Path) -> None:

@@ -1,9 +1,13 @@
 """Running the probes, in a process of its own, so that an env that hangs or ends the process is a finding."""
 
+import inspect
 import time
 import traceback
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
+from functools import partial
+from queue import SimpleQueue
+from threading import Event
 
 from gem import roles
 from gem.audit.card import Card, ProbeOutcome
@@ -17,9 +21,12 @@ from gem.roles import RoleSettings
 from gem.testing.guard import pack_of
 from gem.testing.subject import Inapplicable, find_entries
 from gem.work.guarded import GuardedProcess, JobStopped, NotSent
+from gem.work.threads import Threads
 
 LIMIT = 120.0
 """The default time limit of a probe in seconds."""
+WORKER = "gem.audit.auditing:Probes"
+"""The worker of a `GuardedProcess` that audits."""
 _MAX_STOPPED = 2
 """The most probes of an env that may hang or end the process; later ones are not run, to save time."""
 
@@ -30,36 +37,82 @@ def probes() -> list[str]:
     return [name for pack in packs for name in tables(pack)["probe"]]
 
 
+def summary(name: str) -> str:
+    """What a probe asks, in one line; `UnknownId` if there is none of that name."""
+    return (inspect.getdoc(find_named("probe", name)) or "").partition("\n")[0]
+
+
+def entries_of(names: Iterable[str]) -> dict[str, RegistryEntry]:
+    """Id → entry of each environment that `names` means; see `audit`."""
+    return {entry.spec.id: entry for name in names for entry in find_entries(name)}
+
+
 def audit(
     *names: str,
     only: Sequence[str] = (),
     limit: float = LIMIT,
+    jobs: int = 1,
     say: Callable[[str, str], object] = lambda name, probe: None,
 ) -> Iterator[Card]:
-    """The card of each environment, as its last probe ends.
+    """The card of each environment, in order, as its last probe ends.
 
     Args:
         names: ids, `"module:Class"`, or packs by distribution or namespace.
         only: the probes to run; by default all.
         limit: seconds of a probe, after which it is stopped and its environment has a finding.
-        say: called with the id and the probe before each.
+        jobs: how many environments are audited at once, each in a process.
+        say: called with the id and the probe before each, in any thread.
 
     Raises:
         UnknownId: there is no such id, pack or probe.
         PackError, ConfigError: see `gem.testing.subject.find_entries`.
     """
-    entries = {entry.spec.id: entry for name in names for entry in find_entries(name)}
+    entries = entries_of(names)
     for name in only:
         find_named("probe", name)
     chosen = tuple(only) or tuple(probes())
-    with GuardedProcess("gem.audit.auditing:Probes", limit) as process:
-        for entry in entries.values():
-            yield _card(process, entry, chosen, say)
+    of_roles, ended = roles.settings(), Event()
+    free: SimpleQueue[GuardedProcess] = SimpleQueue()
+
+    def said(name: str, probe: str) -> None:
+        if ended.is_set():
+            raise RuntimeError("the audit has ended")
+        say(name, probe)
+
+    def card(entry: RegistryEntry) -> Card:
+        process = free.get()
+        try:
+            return card_of(process, entry, chosen, of_roles, said)
+        finally:
+            if ended.is_set():
+                process.close()  # a job may have started it again
+            free.put(process)
+
+    threads = Threads("audit", jobs)
+    with ExitStack() as stack:
+        for _ in range(jobs):
+            free.put(stack.enter_context(GuardedProcess(WORKER, limit)))
+        stack.callback(threads.close)
+        stack.callback(ended.set)
+        for future in [threads.submit(partial(card, entry)) for entry in entries.values()]:
+            yield future.result().get()
 
 
-def _card(
-    process: GuardedProcess, entry: RegistryEntry, chosen: Sequence[str], say: Callable[[str, str], object]
+def card_of(
+    process: GuardedProcess,
+    entry: RegistryEntry,
+    chosen: Sequence[str],
+    of_roles: RoleSettings | None,
+    say: Callable[[str, str], object] = lambda name, probe: None,
 ) -> Card:
+    """The card of one environment.
+
+    Args:
+        process: of the worker `WORKER`.
+        chosen: the probes to run.
+        of_roles: which model plays which role.
+        say: see `audit`.
+    """
     began = time.monotonic()
     outcomes: list[ProbeOutcome] = []
     stopped = 0
@@ -70,7 +123,7 @@ def _card(
             outcomes.append(ProbeOutcome(name, "skipped", reason=f"{_MAX_STOPPED} earlier probes did not finish"))
             continue
         try:
-            outcome = process.run(name, entry.spec, distribution, roles.settings())
+            outcome = process.run(name, entry.spec, distribution, of_roles)
         except JobStopped as error:
             stopped += 1
             outcome = ProbeOutcome(name, "found", (_unfinished(error, process.limit),))

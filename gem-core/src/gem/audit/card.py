@@ -1,9 +1,12 @@
 """The card of an environment: what each probe of the audit said of it."""
 
 from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from typing import Any, Literal, Self
+
+import msgspec
 
 from gem.audit.finding import Finding
+from gem.errors import RecordError
 
 State = Literal["sound", "found", "known", "skipped"]
 """Nothing was found; something was; something whose reason is in the spec (`known_findings`); not applicable."""
@@ -45,3 +48,11 @@ class Card:
     def as_json(self) -> dict[str, Any]:
         """The card as JSON."""
         return {"id": self.id, "pack": self.pack, "sound": self.sound, **asdict(self)}
+
+    @classmethod
+    def from_json(cls, value: Any) -> Self:
+        """The card that `as_json` wrote; `RecordError` if it is something else."""
+        try:
+            return msgspec.convert(value, cls)
+        except msgspec.ValidationError as error:
+            raise RecordError(f"this is not a card of the audit: {error}") from error

@@ -21,3 +21,20 @@ class Finding:
     """The options of its reset."""
     kwargs: Mapping[str, Any] = field(default_factory=dict[str, Any])
     """Arguments of the env that are not those of the spec."""
+
+    @property
+    def shown_by(self) -> str:
+        """In words, what to play to see it; `""` if it is not a matter of an episode. Long actions are cut."""
+        replies = ", ".join(map(_shortened, self.actions[:3])) + (" …" if len(self.actions) > 3 else "")
+        facts = {
+            "seed": "" if self.seed is None else str(self.seed),
+            "options": str(dict(self.options)) if self.options else "",
+            "arguments": str(dict(self.kwargs)) if self.kwargs else "",
+            "actions": replies,
+        }
+        return ", ".join(f"{name} {value}" for name, value in facts.items() if value)
+
+
+def _shortened(action: str) -> str:
+    shown = repr(action)
+    return shown if len(shown) <= 60 else f"{shown[:57]}…"

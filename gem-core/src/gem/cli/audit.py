@@ -1,14 +1,17 @@
 """`gemx audit`: whether tasks of environments can be believed."""
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import click
 
-from gem import audit as auditing
-from gem.audit.auditing import LIMIT
+from gem.audit import auditing
+from gem.audit.auditing import LIMIT, entries_of, probes, summary
 from gem.audit.card import Card, ProbeOutcome
+from gem.audit.kept import kept
 from gem.cli.options import POSITIVE, as_json, role, role_models
-from gem.cli.output import Console, console, echo, print_json, stray_prints_to_stderr
+from gem.cli.output import Console, console, echo, listing, print_json, stray_prints_to_stderr
+from gem.files import replacing
 from gem.llm.models import use_models
 
 _WORDS = {
@@ -20,10 +23,18 @@ _WORDS = {
 
 
 @click.command()
-@click.argument("names", nargs=-1, required=True, metavar="NAME...")
-@click.option("--probe", "probes", multiple=True, metavar="PROBE", help="Run this probe only. Repeatable.")
+@click.argument("names", nargs=-1, metavar="NAME...")
+@click.option("--probe", "only", multiple=True, metavar="PROBE", help="Run this probe only. Repeatable.")
+@click.option("--list", "listed", is_flag=True, help="List the probes instead.")
+@click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="How many are audited at once.")
 @click.option(
     "--timeout", type=POSITIVE, default=LIMIT, show_default=True, help="The time limit of each probe, in seconds."
+)
+@click.option(
+    "--out",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Write a short form of the cards too, as the file audit.json of a pack.",
 )
 @role
 @as_json
@@ -32,8 +43,11 @@ def audit(
     ctx: click.Context,
     *,
     names: Sequence[str],
-    probes: Sequence[str],
+    only: Sequence[str],
+    listed: bool,
+    jobs: int,
     timeout: float,
+    out: Path | None,
     roles: Sequence[str],
     as_json: bool,
 ) -> None:
@@ -44,17 +58,30 @@ def audit(
     Prints a line for each environment, and what was found, with a seed and actions that show it. The exit status is 1
     if anything was found that the spec does not explain (known_findings).
     """
+    if listed:
+        _list_probes(as_json=as_json)
+        return
+    if not names:
+        raise click.UsageError("Which environments? Name an id or a pack. --list names the probes.")
     debug: bool = ctx.find_root().params["debug"]
+    total, playing = len(entries_of(names)), dict[str, str]()
     cards: list[Card] = []
     status = console(stderr=True).status("")
+
+    def say(id: str, probe: str) -> None:
+        playing[id] = probe
+        now = ", ".join(f"{id}: {probe}" for id, probe in sorted(playing.copy().items()))
+        status.update(f"{len(cards)} of {total}; {now}")
+
     with use_models(role_models(roles)), status, stray_prints_to_stderr():
-        found = auditing.audit(
-            *names, only=probes, limit=timeout, say=lambda name, probe: status.update(f"{name}: {probe}")
-        )
-        for card in found:
+        for card in auditing.audit(*names, only=only, limit=timeout, jobs=jobs, say=say):
+            playing.pop(card.id, None)
             cards.append(card)
             if not as_json:
                 _print(console(), card, debug=debug)
+    if out is not None:
+        with replacing(out) as file:
+            file.write(kept(cards).encode())
     unsound = sum(not card.sound for card in cards)
     if as_json:
         print_json({"ok": not unsound, "cards": [card.as_json() for card in cards]})
@@ -63,6 +90,17 @@ def audit(
         console().print(f"{envs}: {len(cards) - unsound} sound", style="bold red" if unsound else "bold green")
     if unsound:
         ctx.exit(1)
+
+
+def _list_probes(*, as_json: bool) -> None:
+    found = {name: summary(name) for name in probes()}
+    if as_json:
+        print_json({"probes": found})
+        return
+    table = listing("probe", "what it asks")
+    for name, asked in found.items():
+        table.add_row(name, asked)
+    console().print(table)
 
 
 def _print(out: Console, card: Card, *, debug: bool) -> None:
@@ -81,13 +119,7 @@ def _print_outcome(out: Console, outcome: ProbeOutcome, *, debug: bool) -> None:
     for finding in outcome.findings:
         out.print(f"  {outcome.probe}: {finding.what}", soft_wrap=True)
         out.print(f"        {outcome.reason or finding.fix}", style="cyan", soft_wrap=True)
-        if finding.seed is not None:
-            replies = ", ".join(map(_shortened, finding.actions[:3])) + (" …" if len(finding.actions) > 3 else "")
-            out.print(f"        seed {finding.seed}{f', actions {replies}' if replies else ''}", soft_wrap=True)
+        if finding.shown_by:
+            out.print(f"        {finding.shown_by}", soft_wrap=True)
     if debug and outcome.traceback:
         echo(outcome.traceback, err=True)
-
-
-def _shortened(action: str) -> str:
-    shown = repr(action)
-    return shown if len(shown) <= 60 else f"{shown[:57]}…"

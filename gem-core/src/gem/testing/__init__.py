@@ -1,12 +1,14 @@
-"""The contract as tests: for `gemx check`, and for the tests of a pack:
+"""The contract and the audit as tests: for `gemx check`, and for the tests of a pack:
 
 ```python
-from gem.testing import contract_tests
+from gem.testing import audit_tests, contract_tests
 
 test_contract = contract_tests("gem-envs-maze")
+test_audit = audit_tests("gem-envs-maze")
 ```
 
-This is one test per check and environment of the pack, run by the pytest plugin of gem-core.
+This is one test per check and environment of the pack, and one per environment with all probes of `gem.audit`, run by
+the pytest plugin of gem-core.
 """
 
 from collections.abc import Callable
@@ -26,3 +28,20 @@ def contract_tests(*names: str, episodes: int | None = None) -> Callable[..., No
         gem_check()
 
     return test_contract
+
+
+def audit_tests(*names: str) -> Callable[..., None]:
+    """A test function that pytest runs once for each environment: `gemx audit` finds nothing in it.
+
+    It fails with each finding that the spec does not explain (`known_findings`), and with how to see it again.
+
+    Args:
+        names: ids, `"module:Class"`, or packs by distribution or namespace.
+    """
+    import pytest
+
+    @pytest.mark.gem_audit(*names)
+    def test_audit(gem_audit: Callable[[], None]) -> None:
+        gem_audit()
+
+    return test_audit

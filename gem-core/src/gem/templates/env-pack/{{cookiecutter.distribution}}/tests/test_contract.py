@@ -1,13 +1,14 @@
-"""Every `{{ cookiecutter.namespace }}:` id keeps the contract; the README has them all, and it and train.toml no other."""
+"""Every `{{ cookiecutter.namespace }}:` id keeps the contract, and the audit finds nothing; the README has them all, and it and train.toml no other."""
 
 import re
 from pathlib import Path
 
 from {{ cookiecutter.package }}.plugin import gem_envs
 
-from gem.testing import contract_tests
+from gem.testing import audit_tests, contract_tests
 
 test_contract = contract_tests("{{ cookiecutter.distribution }}")
+test_audit = audit_tests("{{ cookiecutter.distribution }}")
 
 
 def test_the_readme_and_the_settings_name_the_ids_that_there_are():
