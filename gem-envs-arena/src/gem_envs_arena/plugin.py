@@ -18,6 +18,11 @@ _GAMES = (
     ("Undercover", "undercover:Undercover", "Find out which of three has another secret word, from clues", "free-text"),
 )
 
+_KNOWN = {
+    "PrisonersDilemma": {"constant": "Random play does not react to what was done to it, so to defect always is best."}
+}
+"""What the audit finds against random play, and why it stays."""
+
 
 @gem.hookimpl
 def gem_envs() -> list[gem.EnvSpec]:
@@ -27,6 +32,7 @@ def gem_envs() -> list[gem.EnvSpec]:
             entry_point=f"gem_envs_arena.{entry_point}",
             description=about,
             tags=("game", "multi-turn", "players", tag),
+            known_findings=_KNOWN.get(name, {}),
         )
         for name, entry_point, about, tag in _GAMES
     ]

@@ -32,6 +32,10 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "composite": {"datasets": [{"name": name} for name in ("chain_sum", "letter_counting", "syllogism")]}
 }
 """Settings without which a dataset cannot be built."""
+KNOWN = {
+    "syllogism": {"constant": "reasoning-gym draws three syllogisms with the answer Yes for each one with No."},
+}
+"""What the audit finds in datasets, and why it stays."""
 
 
 @gem.hookimpl
@@ -43,6 +47,7 @@ def gem_envs() -> list[gem.EnvSpec]:
             kwargs={"dataset": name, **SETTINGS.get(name, {})},
             description=f"reasoning-gym's {name.replace('_', ' ')}",
             tags=("reasoning", "single-turn", "procedural"),
+            known_findings=KNOWN.get(name, {}),
         )
         for name in NAMES
     ]

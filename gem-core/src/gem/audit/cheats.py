@@ -48,7 +48,7 @@ def respond(task: Task, reply: Cheat, seeds: Iterable[int]) -> Iterator[PlayedEp
 def winning(task: Task, cheats: Mapping[str, Cheat]) -> Iterator[Winning]:
     """The cheats that win clearly more often than random play, and than the best constant reply.
 
-    A few questions say which are worth measuring; they are measured on others.
+    A few questions say which are worth measuring; they are measured on others, and once more on yet others.
     """
     floor = max(won(task.at_random), won(task.constant)) if cheats else 0
     usual = len(task.at_random)
@@ -58,4 +58,7 @@ def winning(task: Task, cheats: Mapping[str, Cheat]) -> Iterator[Winning]:
             continue
         episodes = tuple(respond(task, cheat, task.seeds()))
         if wins_more(won(episodes), len(episodes), floor, usual):
-            yield Winning(name, episodes)
+            # Of many cheats in many tasks some win more by chance, but not twice.
+            again = tuple(respond(task, cheat, task.seeds(usual, "again")))
+            if wins_more(won(again), len(again), floor, usual):
+                yield Winning(name, episodes + again)

@@ -36,7 +36,7 @@ def probe(task: Task) -> Iterator[Finding]:
     cheats: dict[str, Cheat] = {name: lambda _, text=text: text for name, text in texts.items()}
     for found in winning(task, cheats):
         alone = max(won(task.repeat([reply])) for reply in (*chosen[:10], chosen[-1]))
-        if not wins_more(found.won, len(found.episodes), alone, len(found.episodes)):
+        if not wins_more(found.won, len(found.episodes), alone, len(task.seeds())):
             continue  # one of them was read
         yield Finding(
             f"{found.name}, wins {found.won} of {len(found.episodes)} episodes.",

@@ -6,8 +6,8 @@ from gem.audit.chance import wins_above
 from gem.audit.finding import Finding
 from gem.audit.task import Task, won
 
-CHANCE = 0.5
-"""What random replies may win: one of two options."""
+CHANCE = 0.6
+"""What random replies may win: one of two options, one of which may be more frequent."""
 
 
 def probe(task: Task) -> Iterator[Finding]:
