@@ -18,7 +18,9 @@ from itertools import product
 from pathlib import Path
 
 from peers import show
-from sides import careless_judge, cheats
+from sides import careless_judge
+
+from gem_envs_code.cheating import programs as cheats
 
 TESTS = 5
 ROWS = list(product((0, 1), repeat=TESTS))
@@ -77,9 +79,14 @@ def ours(program, form, cases, tests, box):
         return "fault"
 
 
+def cheat(code, form, answers):
+    """The program of a cheat for a task."""
+    return cheats.program(code, cheats.STDIN if form == "stdin" else cheats.CALLED, answers)
+
+
 def right_program(form, answers, cases):
     """A program that passes a task."""
-    return cheats.program(f"def answer(n): return {dict(cases)!r}[n]\n", form, answers)
+    return cheat(f"def answer(n): return {dict(cases)!r}[n]\n", form, answers)
 
 
 def run(only=""):
@@ -91,14 +98,14 @@ def run(only=""):
     mixed = [*every[5:8], *every[37:40], *every[64 + styles : 64 + 2 * styles]]
     programs = {name: ("known", code) for name, code in cheats.CLASSIC.items()}
     programs |= {name: ("new", code) for name, code in cheats.NEW.items()}
-    programs = {name: cheat for name, cheat in programs.items() if only in name}
+    programs = {name: each for name, each in programs.items() if only in name}
     found = {}
     with ThreadPoolExecutor(2) as pool:
         for name, code in [("a right program", None), *((name, code) for name, (_, code) in programs.items())]:
 
             def make(task, code=code):
                 form, answers, cases, _ = task
-                return cheats.program(code, form, answers) if code else right_program(form, answers, cases)
+                return cheat(code, form, answers) if code else right_program(form, answers, cases)
 
             def by_us(task):
                 return ours(make(task), task[0], task[2], task[3], box)

@@ -10,7 +10,9 @@ import pytest
 
 sys.path.append(str(Path(__file__).parents[1] / "benchmarks"))
 import cheating
-from sides import careless_judge, cheats
+from sides import careless_judge
+
+from gem_envs_code.cheating import programs as cheats
 
 TASKS = cheating.tasks()
 
@@ -24,14 +26,14 @@ def test_there_are_as_many_cheats_as_it_says_and_each_is_a_program() -> None:
     assert (len(cheats.CLASSIC), len(cheats.NEW)) == (67, 22)
     for code in [*cheats.CLASSIC.values(), *cheats.NEW.values()]:
         for form in ("stdin", "call"):
-            compile(cheats.program(code, form, ("yes", "no")), "cheat.py", "exec")
+            compile(cheating.cheat(code, form, ("yes", "no")), "cheat.py", "exec")
 
 
 @pytest.mark.parametrize("at", [5, 40, 75, 78])
 def test_the_careless_judge_accepts_a_right_program_and_not_one_that_always_says_the_same(at: int) -> None:
     form, answers, cases, tests = TASKS[at]
     assert careless_judge.accepts(cheating.right_program(form, answers, cases), form, cases, tests)
-    assert not careless_judge.accepts(cheats.program("", form, answers), form, cases, tests)
+    assert not careless_judge.accepts(cheating.cheat("", form, answers), form, cases, tests)
 
 
 @pytest.mark.parametrize(

@@ -36,5 +36,10 @@ def gem_envs() -> list[gem.EnvSpec]:
 
 
 @gem.hookimpl
+def gem_probes() -> dict[str, str]:
+    return {"cheats": "gem_envs_code.cheating.probe:probe"}
+
+
+@gem.hookimpl
 def gem_diagnostics() -> dict[str, str]:
     return {"sandbox": "gem_sandbox.diagnostics:diagnose", "languages": "gem_sandbox.diagnostics:diagnose_languages"}

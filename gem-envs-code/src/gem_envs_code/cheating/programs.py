@@ -1,6 +1,6 @@
-"""Programs that cheat at tests of two public answers, for `cheating.py`.
+"""Programs that cheat at tests.
 
-Each is written for any task of any form. It knows the answers `A` and `B`, says A where it finds nothing better, and
+Each is written for any task of any form. It knows two answers, `A` and `B`, says A where it finds nothing better, and
 has a function `answer`, which gets the number that a test asks about; `program` puts the form of a task around it.
 """
 
@@ -13,8 +13,10 @@ _FORMS = {
     "class Solution": "class Solution:\n    def f(self, n): return answer(n)\n",
     "def labels": "def labels(n): return [answer(n)]\n",
 }
-_STDIN = "print(answer(int(input())))\n"
-_CALLED = "def f(n): return answer(n)\n"
+STDIN = "print(answer(int(input())))\n"
+"""The end of a program that is asked about a number on standard input."""
+CALLED = "def f(n): return answer(n)\n"
+"""The end of one that is asked by calls of `f`."""
 
 _FIND = """def find(name):
     frame = sys._getframe()
@@ -247,7 +249,7 @@ NEW: dict[str, str] = {
 """Ways of our own."""
 
 
-def program(code: str, form: str, answers: tuple[object, object]) -> str:
-    """The program of a cheat for a form of tests: `stdin` or a function."""
+def program(code: str, entry: str, answers: tuple[object, object]) -> str:
+    """The program of a cheat. `entry` is its end, which calls `answer`: `STDIN`, `CALLED`, or that of another task."""
     rest = "".join(text for begin, text in _FORMS.items() if begin not in code)
-    return _BEGIN.format(answers=answers) + code + rest + (_STDIN if form == "stdin" else _CALLED)
+    return _BEGIN.format(answers=answers) + code + rest + entry
