@@ -36,6 +36,8 @@ def evaluate(
     backend: BackendName = "sync",
     floors: bool = True,
     budget: Budget | None = None,
+    max_episodes: int | None = None,
+    widest: bool = False,
     models: Mapping[str, ComponentRef] | None = None,
     cache: str | os.PathLike[str] | None = None,
     out: str | os.PathLike[str] | None = None,
@@ -58,6 +60,8 @@ def evaluate(
         backend: where the environments run.
         floors: whether to play random and the expert on the same items.
         budget: ends the evaluation when it is spent.
+        max_episodes: ends it after so many episodes of the model, too.
+        widest: whether the next item is of the id whose interval of success is the widest; otherwise ids take turns.
         models: those that play roles in environments and rewards, such as `{"judge": "openai:NAME"}`, with `prices` of
             their own if they have others; then the floors are not played.
         cache: a folder that keeps the answers of these models.
@@ -95,6 +99,8 @@ def evaluate(
             backend=backend,
             floors=floors,
             budget=budget or Budget(),
+            max_episodes=max_episodes,
+            widest=widest,
             models=models or {},
             cache=None if cache is None else os.fspath(cache),
         )

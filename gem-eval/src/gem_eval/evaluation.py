@@ -5,6 +5,7 @@ from contextlib import AbstractContextManager, ExitStack, closing, nullcontext
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,7 @@ from gem_eval.results import Result, Tally
 from gem_eval.results.floors import FLOORS, play_floor
 from gem_eval.results.result import ALL
 from gem_eval.settings import NUM_ENVS, Settings
+from gem_eval.widest import widest_first
 
 
 class Evaluation:
@@ -81,6 +83,8 @@ class Evaluation:
         self._asked_before: Mapping[str, Asked] = {}
         self.budget_spent = False
         """True if the budget has ended it."""
+        self._left: int | None = None
+        """Episodes that may still begin in this call; None without a limit."""
         self.others = 0
         """Episodes in the folder that belong to other settings, weights or versions."""
         if out is not None:
@@ -137,6 +141,7 @@ class Evaluation:
             OSError: the folder cannot be written.
         """
         self.budget_spent = False
+        self._left = self.settings.max_episodes
         try:
             with ExitStack() as opened:
                 opened.enter_context(roles.with_models(self.settings, self._num_envs))
@@ -169,9 +174,13 @@ class Evaluation:
     def _play(self, each: Plan, tallies: dict[str, Tally], recorder: Recorder | None) -> Iterator[Episode]:
         assert self.meter is not None
         meter, missing = self.meter, [start for start in each.starts if start not in _starts(tallies, start.id)]
+        starts = widest_first(missing, tallies, each.group.k) if self.settings.widest else iter(missing)
+        if self._left is not None:
+            starts, self.budget_spent = islice(starts, self._left), len(missing) > self._left
+            self._left = max(0, self._left - len(missing))
         try:
             with self._envs(each, meter.info_methods, len(missing)) as envs:
-                played = rollout(meter, envs, missing, max_turns=each.group.max_turns) if envs else ()
+                played = rollout(meter, envs, starts, max_turns=each.group.max_turns) if envs else ()
                 for episode in scored(played, self._reward):
                     yield self._known(each, episode, tallies, recorder)
         except BudgetSpent:

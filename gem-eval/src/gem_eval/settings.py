@@ -115,6 +115,10 @@ class Settings(_Data):
     floors: bool = True
     """Measure random play and the expert on the same items."""
     budget: Budget = Budget()
+    max_episodes: Count | None = None
+    """Most episodes of the model in one call, beside the limits of `budget`."""
+    widest: bool = False
+    """Whether the next item of a group is of the id whose interval of success is the widest; else ids take turns."""
     models: Mapping[str, ComponentRef] = {}
     """Role → the model that plays it in environments and rewards, with `prices` of its own if it has others."""
     cache: str | None = None

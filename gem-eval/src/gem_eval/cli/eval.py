@@ -41,9 +41,13 @@ from gem_eval.suite import make_group
 from gem_eval.trust import check_settings, names_in, needs_trust
 
 BUDGET = ("max_tokens", "max_cost", "max_minutes", "prices")
+SPENDING = ("max_episodes", "widest")
 OF_MODEL = ("model", "base_url", "model_arguments")
 OF_ROLES = ("roles", "role_arguments", "cache")
-RESUMABLE = {*BUDGET, *OF_MODEL, *OF_ROLES, "reward", "num_envs", "backend", "no_floors", "as_json", "resume", "trust"}
+RESUMABLE = {
+    *(*BUDGET, *SPENDING, *OF_MODEL, *OF_ROLES),
+    *("reward", "num_envs", "backend", "no_floors", "as_json", "resume", "trust"),
+}
 """Options that may be given beside --resume."""
 
 
@@ -95,6 +99,12 @@ RESUMABLE = {*BUDGET, *OF_MODEL, *OF_ROLES, "reward", "num_envs", "backend", "no
 @click.option("--max-tokens", type=click.IntRange(min=1), help="End before more tokens are used, read and written.")
 @click.option("--max-cost", type=POSITIVE, help="End before more is spent, in the unit of --prices.")
 @click.option("--max-minutes", type=POSITIVE, help="End the model's play after so many minutes.")
+@click.option("--max-episodes", type=click.IntRange(min=1), help="End after so many episodes of the model.")
+@click.option(
+    "--widest",
+    is_flag=True,
+    help="Play next the ID whose interval of success is the widest, instead of IDs in turn; for a limit.",
+)
 @click.option("--prices", metavar="IN,OUT[,CACHED]", help="Of a million tokens read and written, such as 0.25,2.")
 @click.option("--no-floors", is_flag=True, help="Do not play random and the expert on the same items.")
 @click.option(
@@ -157,7 +167,8 @@ def evaluate(ctx: click.Context, **given: Any) -> None:
         complete = not partial and not stopped
         what = "plays the failed episodes again" if complete else "plays what is missing"
         trust = " --trust" if needs_trust(settings) else ""
-        budget = [f"--{name.replace('_', '-')}" for name in BUDGET[:3] if getattr(settings.budget, name)]
+        limits = {**settings.budget.model_dump(include={*BUDGET[:3]}), "max_episodes": settings.max_episodes}
+        budget = [f"--{name.replace('_', '-')}" for name, limit in limits.items() if limit]
         again = f", with as much again or what {', '.join(budget)} gives it" if evaluation.budget_spent else ""
         echo(f"`gemx eval --resume {out}{trust}` {what}{again}.", err=True)
     if stopped:
@@ -191,6 +202,8 @@ def _settings(ctx: click.Context, given: dict[str, Any]) -> Settings:
         backend=given["backend"] or ("thread" if models else "sync"),
         floors=not given["no_floors"],
         budget=_budget(given),
+        max_episodes=given["max_episodes"],
+        widest=given["widest"],
         models=models,
         cache=given["cache"],
     )
@@ -222,6 +235,7 @@ def _resumed(ctx: click.Context, given: dict[str, Any]) -> Settings:
         named.add("--cache")
     kept["floors"] = kept["floors"] and not given["no_floors"]
     kept["budget"] |= _budget(given)
+    kept |= {name: given[name] for name in SPENDING if given[name]}
     settings = make_settings(**kept)
     if not given["trust"]:
         check_settings(settings, given["resume"], named)
