@@ -29,6 +29,8 @@ def probe(task: Task) -> Iterator[Finding]:
         _, replies = best_list(
             Subject(env, longest + 2), at_random, by_expert, task.seeds(TRAINED, "choice"), EFFORT, random.Random(0)
         )
+    if len(set(replies[:longest])) == 1:
+        return  # the probe `constant` says more
     blind = task.repeat(replies)
     if won(blind) < AS_GOOD * won(experts) or not wins_more(won(blind), len(blind), won(task.at_random), len(blind)):
         return
