@@ -1,5 +1,7 @@
 """The table of this pack's games. Listing imports this module and no game."""
 
+from collections.abc import Mapping
+
 import gem
 
 GEM_API = 1
@@ -18,8 +20,13 @@ _GAMES = (
     ("Undercover", "undercover:Undercover", "Find out which of three has another secret word, from clues", "free-text"),
 )
 
-_KNOWN = {
-    "PrisonersDilemma": {"constant": "Random play does not react to what was done to it, so to defect always is best."}
+_DILEMMA = "The dilemma itself: who wins has more than the other, and two who cooperate have more than a winner."
+_KNOWN: Mapping[str, Mapping[str, str]] = {
+    "PrisonersDilemma": {
+        "constant": "Random play does not react to what was done to it, so to defect always is best.",
+        "repeated_reward": _DILEMMA,
+        "reward_against_success": _DILEMMA,
+    },
 }
 """What the audit finds against random play, and why it stays."""
 

@@ -40,6 +40,7 @@ def _settings(kwargs: Mapping[str, Any]) -> str:
 
 
 _SAME_TOWER = {"blind": "By its rules the game always starts with all disks on A; the variant random draws how many."}
+_ONE_START = {"duplicates": "The rules of the game give the start: only the number of disks varies."}
 _TRYING_OUT = {"random_play": "A wrong digit is refused, as in gem-llm, so trying digits out solves the puzzle."}
 
 _GAMES = (
@@ -49,13 +50,13 @@ _GAMES = (
         "easy": {"min_number": 1, "max_number": 10, "max_turns": 4},
         "hard": {"min_number": 1, "max_number": 50, "max_turns": 7},
         "random": {"min_number": None, "max_number": None, "max_turns": None},
-    }),
+    }, {"easy": {"levels": "As in gem-llm: 4 turns for 10 numbers leave less room than 10 turns for 20."}}),
     _Game("Hangman", "hangman:Hangman", "Find a secret word by guessing letters of it, or the word", "search", {
         "": {"word_length": 5, "hardcore": False, "max_turns": 15},
         "easy": {"word_length": 3, "hardcore": False, "max_turns": 10},
         "hard": {"word_length": 7, "hardcore": False, "max_turns": 20},
         "random": {"word_length": None, "hardcore": False, "max_turns": None},
-    }),
+    }, {"easy": {"levels": "As in gem-llm: the letters of a short word say less about the others."}}),
     _Game("Mastermind", "mastermind:Mastermind", "Find a secret code from black and white pegs", "deduction", {
         "": {"code_length": 4, "num_numbers": 6, "max_turns": 20, "duplicate_numbers": False},
         "easy": {"code_length": 2, "num_numbers": 6, "max_turns": 10, "duplicate_numbers": False},
@@ -76,7 +77,10 @@ _GAMES = (
         "easy-forgiving": {"scale": 4, "clues": 10, "max_turns": 15, "forgiving": True},
         "hard-forgiving": {"scale": 9, "clues": 50, "max_turns": 50, "forgiving": True},
         "random-forgiving": {"scale": None, "clues": None, "max_turns": None, "forgiving": True},
-    }, {f"{level}-forgiving": _TRYING_OUT for level in ("easy", "hard", "random")}),
+    }, {
+        "": {"overlap": "As in gem-llm: the id without a suffix is the hard one."},
+        **{f"{level}-forgiving": _TRYING_OUT for level in ("easy", "hard", "random")},
+    }),
     _Game("TowerofHanoi", "tower_of_hanoi:TowerOfHanoi", "Carry a tower of disks from A to C", "planning", {
         "": {"num_disks": 4, "max_turns": 20},
         "easy": {"num_disks": 3, "max_turns": 10},
@@ -89,13 +93,13 @@ _GAMES = (
         "easy": {"num_rows": 2, "max_turns": 6, "scramble": 5},
         "hard": {"num_rows": 4, "max_turns": 50},
         "random": {"num_rows": None, "max_turns": None},
-    }),
+    }, {"easy": {"duplicates": "A board of 2 × 2 has twelve positions that can be solved."}}),
     _Game("Wordle", "wordle:Wordle", "Find a secret word from marks on the letters of each guess", "deduction", {
         "": {"word_length": 5, "only_real_words": True, "max_turns": 15},
         "easy": {"word_length": 3, "only_real_words": True, "max_turns": 15},
         "hard": {"word_length": 5, "only_real_words": True, "max_turns": 25},
         "random": {"word_length": None, "only_real_words": True, "max_turns": None},
-    }),
+    }, dict.fromkeys(("", "easy", "hard", "random"), _ONE_START)),
     _Game("Game2048", "game_2048:Game2048", "Slide and merge tiles up to a target", "planning", {
         "easy": {"target_tile": 64, "max_turns": 50},
         "hard": {"target_tile": 512, "max_turns": 50},

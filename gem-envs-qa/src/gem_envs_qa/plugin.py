@@ -80,10 +80,22 @@ def _samples() -> list[gem.EnvSpec]:
     several = {**SAMPLE, "where": {"kind": ["two-hop", "three-hop"]}}
     about = "Questions about a fictional world and about facts that do not change"
     return [
-        gem.EnvSpec(id=id, entry_point=QUESTION, kwargs={"data": data}, description=description, tags=_KINDS)
-        for id, data, description in (
-            ("qa:Sample", SAMPLE, f"{about}, of one to three steps"),
-            ("qa:Sample-hard", several, f"{about}, of two or three steps"),
+        gem.EnvSpec(
+            id=id,
+            entry_point=QUESTION,
+            kwargs={"data": data},
+            description=description,
+            tags=_KINDS,
+            known_findings=known,
+        )
+        for id, data, description, known in (
+            (
+                "qa:Sample",
+                SAMPLE,
+                f"{about}, of one to three steps",
+                {"overlap": "The hard questions are a part of these, not a split of their own."},
+            ),
+            ("qa:Sample-hard", several, f"{about}, of two or three steps", {}),
         )
     ]
 

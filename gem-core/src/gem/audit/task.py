@@ -1,14 +1,16 @@
 """The task under audit: an environment, and episodes of it that several probes look at."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import cycle
+from statistics import fmean
 from typing import Any
 
 from gem import seeding
 from gem.audit.blind_play import frequent
 from gem.audit.finding import Finding
+from gem.audit.rows import AskedRow, rows_of
 from gem.core import Env
 from gem.packs.discovery import Pack
 from gem.packs.make import make
@@ -114,6 +116,21 @@ class Task:
         return self.repeat([chosen])
 
     @cached_property
+    def rows(self) -> tuple[AskedRow, ...]:
+        """Rows of its data set; none if it is not about one."""
+        with self.make() as env:
+            return rows_of(env)
+
+    @cached_property
+    def courses(self) -> list[PlayedEpisode]:
+        """Episodes that differ if their starts do: the expert's, else ones in which the same actions are given."""
+        try:
+            return self.by_expert
+        except Inapplicable:
+            longest = max(self.at_random, key=lambda episode: len(episode.actions))
+            return self.repeat(longest.actions)
+
+    @cached_property
     def golds(self) -> list[PlayedEpisode]:
         """The won episodes of the expert that take one reply: its only action is the gold answer to the question.
 
@@ -129,6 +146,11 @@ def make_task(spec: EnvSpec, **kwargs: Any) -> Env:
     """An instance for one player: in a game of several the first one's seat, against random play."""
     env = make(spec, **kwargs)
     return Seat(env, env.players[0]) if env.players else env
+
+
+def mean_reward(episodes: Collection[PlayedEpisode]) -> float:
+    """The mean return of episodes."""
+    return fmean(episode.reward for episode in episodes)
 
 
 def won(episodes: Iterable[PlayedEpisode]) -> int:

@@ -14,6 +14,10 @@ def gem_envs() -> list[EnvSpec]:
             entry_point="gem.packs.echo:Echo",
             description="Say a word back: the smallest env there is, to try a policy or a trainer on",
             tags=("single-turn", "smoke-test"),
+            known_findings={
+                "gold_shown": "To say the word back is the task.",
+                "duplicates": "Eight words are enough for a first try of a policy or a trainer.",
+            },
         )
     ]
 
@@ -61,6 +65,13 @@ def gem_probes() -> dict[str, str]:
         "dependence": "gem.audit.probes.dependence:probe",
         "tool_noise": "gem.audit.probes.tool_noise:probe",
         "tool_tells": "gem.audit.probes.tool_tells:probe",
+        "repeated_reward": "gem.audit.probes.repeated_reward:probe",
+        "early_stop": "gem.audit.probes.early_stop:probe",
+        "reward_against_success": "gem.audit.probes.reward_against_success:probe",
+        "ambiguous": "gem.audit.probes.ambiguous:probe",
+        "duplicates": "gem.audit.probes.duplicates:probe",
+        "overlap": "gem.audit.probes.overlap:probe",
+        "levels": "gem.audit.probes.levels:probe",
     }
 
 

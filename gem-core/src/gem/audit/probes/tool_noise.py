@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import cycle
 
 from gem.audit.finding import Finding
-from gem.audit.probes.gold_shown import bare
+from gem.audit.showing import bare
 from gem.audit.task import Task, won
 from gem.testing.play import PlayedEpisode, expert_or_random, play
 from gem.testing.subject import Inapplicable

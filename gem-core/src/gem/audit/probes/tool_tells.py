@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, cast
 
 from gem.audit.finding import Finding
-from gem.audit.probes.gold_shown import SHORTEST, bare
+from gem.audit.showing import SHORTEST, bare
 from gem.audit.task import Task
 from gem.errors import BadArguments
 from gem.testing.play import PlayedEpisode, play, replay_actions

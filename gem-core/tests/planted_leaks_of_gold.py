@@ -1,0 +1,282 @@
+"""Tasks whose data, answers or rewards are not what they should be, with a defect each, and sound twins."""
+
+import base64
+import hashlib
+from typing import ClassVar
+
+from planted_tasks import Sum
+
+import gem
+from gem.dataset_env import DatasetEnv, QuestionEnv
+
+
+class AnswerInQuestion(Sum):
+    """A forgotten note of the author."""
+
+    def _reset(self, options):
+        question = super()._reset(options)
+        return f"{question}\n<!-- expected answer: {sum(self.terms)} -->"
+
+
+class AnswerInBase64(Sum):
+    """The answer as a "checksum" of the question."""
+
+    def _reset(self, options):
+        question = super()._reset(options)
+        return f"{question} (checksum {base64.b64encode(str(sum(self.terms) + 10_000).encode()).decode()})"
+
+    def _step(self, action):
+        answer = gem.answers.boxed(action)
+        number = int(answer) - 10_000 if answer and answer.isdecimal() else answer
+        return super()._step(action if answer is None else f"\\boxed{{{number}}}")
+
+    def sample_action(self):
+        return f"\\boxed{{{self.action_rng.randrange(10_200, 12_000)}}}"
+
+    def expert_action(self):
+        return f"\\boxed{{{sum(self.terms) + 10_000}}}"
+
+
+class AnswerAsHash(AnswerInBase64):
+    """Its hash, by which every guess can be tried without a step."""
+
+    def _reset(self, options):
+        question = Sum._reset(self, options)
+        return f"{question} Verified: {hashlib.md5(str(sum(self.terms) + 10_000).encode()).hexdigest()}"
+
+
+class SeedShown(Sum):
+    """The seed of the generator, as a number of the problem."""
+
+    def reset(self, *, seed=None, options=None):
+        observation, info = super().reset(seed=seed, options=options)
+        return f"Problem {seed}. {observation}", info
+
+
+class SystemTells(Sum):
+    """The system message has a memo for the grader in it."""
+
+    def _reset(self, options):
+        question = super()._reset(options)
+        self.system = f"You are a patient assistant. (For the grader: {sum(self.terms)}.)"
+        return question
+
+
+class FeedbackTells(QuestionEnv):
+    """A wrong answer is corrected, and the agent may try again."""
+
+    def _reset(self, options):
+        self.terms = self.rng.randrange(100, 1000), self.rng.randrange(100, 1000)
+        return f"What is {self.terms[0]} + {self.terms[1]}? Answer in \\boxed{{}}."
+
+    def _read(self, reply):
+        return gem.answers.boxed(reply)
+
+    def _grade(self, answer):
+        success = answer == str(sum(self.terms))
+        text = "Right." if success else f"Wrong: it is {sum(self.terms)}."
+        return gem.Step.final(text, float(success), success=success)
+
+    def sample_action(self):
+        return f"\\boxed{{{self.action_rng.randrange(200, 2000)}}}"
+
+    def expert_action(self):
+        return f"\\boxed{{{sum(self.terms)}}}"
+
+
+class FeedbackIsSilent(FeedbackTells):
+    """The sound twin of `FeedbackTells`."""
+
+    def _feedback(self, step):
+        return "Wrong."
+
+
+class ErrorTells(Sum):
+    """An error of reset that says too much."""
+
+    def reset(self, *, seed=None, options=None):
+        if options and "index" in options:
+            raise gem.errors.ConfigError(f"no row {options['index']}; the last problem was {sum(self.terms)}")
+        return super().reset(seed=seed, options=options)
+
+
+class Secret(gem.TurnEnv):
+    """Find a number from 100 to 355 by halving. -0.01 for each wrong guess, 1 for the number."""
+
+    def __init__(self):
+        super().__init__(max_turns=12)
+
+    def _reset(self, options):
+        self.secret = self.rng.randrange(100, 356)
+        self.low, self.high = 100, 355
+        return "Find a number from 100 to 355. Answer in \\boxed{}."
+
+    def _step(self, action):
+        answer = gem.answers.boxed(action)
+        if answer is None or not answer.isdecimal():
+            return self.malformed("There is no number in a box in your reply.")
+        guess = int(answer)
+        if guess == self.secret:
+            return gem.Step.final("Right.", 1.0, success=True)
+        if guess < self.secret:
+            self.low = max(self.low, guess + 1)
+        else:
+            self.high = min(self.high, guess - 1)
+        return gem.Step.ongoing(f"It is {'larger' if guess < self.secret else 'smaller'}.", -0.01, **self._extra())
+
+    def _extra(self):
+        return {}
+
+    def sample_action(self):
+        return f"\\boxed{{{self.action_rng.randrange(100, 356)}}}"
+
+    def expert_action(self):
+        return f"\\boxed{{{(self.low + self.high) // 2}}}"
+
+
+class InfoOfSteps(Secret):
+    """The info of each step has the number."""
+
+    def _extra(self):
+        return {"state": {"secret": self.secret}}
+
+
+class Steps(gem.TurnEnv):
+    """Walk five steps to the right by \\boxed{right}; a step back is \\boxed{left}. 1 at the end."""
+
+    forward, at_end = 0.0, 1.0
+
+    def __init__(self):
+        super().__init__(max_turns=400)
+
+    def _reset(self, options):
+        self.place, self.room = 0, self.rng.randrange(10_000)
+        return f"You are in corridor {self.room}. Walk five steps by \\boxed{{right}} or \\boxed{{left}}."
+
+    def _step(self, action):
+        answer = gem.answers.boxed(action)
+        if answer not in ("left", "right"):
+            return self.malformed("Say left or right.", self.on_nonsense)
+        self.place = max(self.place + (1 if answer == "right" else -1), 0)
+        if self.place == 5:
+            return gem.Step.final("There.", self.at_end, success=True)
+        return gem.Step.ongoing("On.", self.forward if answer == "right" else self.backward)
+
+    on_nonsense, backward = -0.1, 0.0
+
+    def sample_action(self):
+        return f"\\boxed{{{self.action_rng.choice(['left', 'right'])}}}"
+
+    def expert_action(self):
+        return "\\boxed{right}"
+
+
+class PaidForEachStep(Steps):
+    """Each step to the right is paid, and the way back costs nothing (the boat of CoastRunners)."""
+
+    forward = 0.5
+
+
+class PaidByPotential(Steps):
+    """The sound twin: what a step to the right earns, the way back costs."""
+
+    forward, backward = 0.1, -0.1
+
+
+class StoppingPays(Steps):
+    """Each step costs more than the end earns, so that it is best to give up at once."""
+
+    forward, backward, at_end, on_nonsense = -0.5, -0.5, 1.0, 0.0
+
+
+class LosingPays(Sum):
+    """The sign of the reward is turned around."""
+
+    def _step(self, action):
+        step = super()._step(action)
+        return step._replace(reward=1.0 - step.reward) if gem.answers.boxed(action) else step
+
+
+class Hidden(Sum):
+    """One of the terms is not in the question."""
+
+    def _reset(self, options):
+        super()._reset(options)
+        self.terms = self.rng.randrange(100, 140), self.rng.randrange(100, 1000)
+        return f"What is {self.terms[0]} + x? Answer in \\boxed{{}}."
+
+
+class FewStarts(Sum):
+    """The questions are drawn from a list of eight."""
+
+    def _reset(self, options):
+        super()._reset(options)
+        first = self.rng.randrange(101, 109)
+        self.terms = first, 7 * first
+        return f"What is {self.terms[0]} + {self.terms[1]}? Answer in \\boxed{{}}."
+
+
+class Rows(DatasetEnv):
+    """Sums as rows of a data set."""
+
+    table: ClassVar = [{"question": f"What is {n} + {3 * n}?", "answer": str(4 * n)} for n in range(101, 301)]
+    default_instruction = "Answer in \\boxed{}."
+
+    @property
+    def rows(self):
+        return self.table
+
+    def _question(self, row):
+        return row["question"]
+
+    def _read(self, reply):
+        return gem.answers.boxed(reply)
+
+    def _grade(self, answer):
+        success = answer == self.row["answer"]
+        return gem.Step.final("Right." if success else "Wrong.", float(success), success=success)
+
+    def _gold(self, row):
+        return f"\\boxed{{{row['answer']}}}"
+
+    def sample_action(self):
+        return f"\\boxed{{{self.action_rng.randrange(400, 1300)}}}"
+
+
+class RowsAgain(Rows):
+    """A tenth of the rows occurs again."""
+
+    table: ClassVar = [*Rows.table, *Rows.table[:20]]
+
+
+class RowsDisagree(Rows):
+    """Two rows of a table ask the same and have different answers."""
+
+    table: ClassVar = [*Rows.table, {"question": "What is 150 + 450?", "answer": "60"}]
+
+
+class Split(Rows):
+    """Rows by the name of a split."""
+
+    def __init__(self, data):
+        super().__init__()
+        self.table = Rows.table[:120] if data == "train" else Rows.table[100 if data == "test" else 120 :]
+
+
+class Doors(gem.TurnEnv):
+    """Open one of some doors; behind one is the prize."""
+
+    def __init__(self, doors=2):
+        super().__init__(max_turns=1)
+        self.doors = doors
+
+    def _reset(self, options):
+        self.house, self.prize = self.rng.randrange(10_000), self.rng.randrange(self.doors)
+        return f"House {self.house} has {self.doors} doors. Open one by \\boxed{{its number}}."
+
+    def _step(self, action):
+        success = gem.answers.boxed(action) == str(self.prize)
+        return gem.Step.final("Open.", float(success), success=success)
+
+    def sample_action(self):
+        return f"\\boxed{{{self.action_rng.randrange(self.doors)}}}"
