@@ -10,6 +10,12 @@ import gem
 from gem.dataset_env import DatasetEnv, QuestionEnv
 
 
+def _number(answer):
+    """A number of at most six digits, else None."""
+    digits = (answer or "").strip()
+    return int(digits) if digits.isdecimal() and len(digits) <= 6 else None
+
+
 class AnswerInQuestion(Sum):
     """A forgotten note of the author."""
 
@@ -27,8 +33,8 @@ class AnswerInBase64(Sum):
 
     def _step(self, action):
         answer = gem.answers.boxed(action)
-        number = int(answer) - 10_000 if answer and answer.isdecimal() else answer
-        return super()._step(action if answer is None else f"\\boxed{{{number}}}")
+        number = _number(answer)
+        return super()._step(action if answer is None else f"\\boxed{{{number and number - 10_000}}}")
 
     def sample_action(self):
         return f"\\boxed{{{self.action_rng.randrange(10_200, 12_000)}}}"
@@ -73,7 +79,7 @@ class FeedbackTells(QuestionEnv):
         return gem.answers.boxed(reply)
 
     def _grade(self, answer):
-        success = answer == str(sum(self.terms))
+        success = answer.strip() == str(sum(self.terms))
         text = "Right." if success else f"Wrong: it is {sum(self.terms)}."
         return gem.Step.final(text, float(success), success=success)
 
@@ -112,10 +118,9 @@ class Secret(gem.TurnEnv):
         return "Find a number from 100 to 355. Answer in \\boxed{}."
 
     def _step(self, action):
-        answer = gem.answers.boxed(action)
-        if answer is None or not answer.isdecimal():
+        guess = _number(gem.answers.boxed(action))
+        if guess is None:
             return self.malformed("There is no number in a box in your reply.")
-        guess = int(answer)
         if guess == self.secret:
             return gem.Step.final("Right.", 1.0, success=True)
         if guess < self.secret:
@@ -142,43 +147,49 @@ class InfoOfSteps(Secret):
 
 
 class Steps(gem.TurnEnv):
-    """Walk five steps to the right by \\boxed{right}; a step back is \\boxed{left}. 1 at the end."""
+    """Five crossroads, each with the way to go; "back" is a step back, and another way the end. 1 behind the fifth."""
 
-    forward, at_end = 0.0, 1.0
+    ways = "north", "east", "south", "west"
+    forward, backward, at_end, on_nonsense = 0.0, 0.0, 1.0, -0.1
 
     def __init__(self):
         super().__init__(max_turns=400)
 
     def _reset(self, options):
-        self.place, self.room = 0, self.rng.randrange(10_000)
-        return f"You are in corridor {self.room}. Walk five steps by \\boxed{{right}} or \\boxed{{left}}."
+        self.place, self.path = 0, [self.rng.choice(self.ways) for _ in range(5)]
+        return self._shown()
+
+    def _shown(self):
+        return f"Crossroads {self.place}: go {self.path[self.place]} or back, inside \\boxed{{}}."
 
     def _step(self, action):
-        answer = gem.answers.boxed(action)
-        if answer not in ("left", "right"):
-            return self.malformed("Say left or right.", self.on_nonsense)
-        self.place = max(self.place + (1 if answer == "right" else -1), 0)
+        answer = (gem.answers.boxed(action) or "").strip()
+        if answer not in (*self.ways, "back"):
+            return self.malformed("Say a way.", self.on_nonsense)
+        if answer not in (self.path[self.place], "back"):
+            return gem.Step.final("You fall.", -2.0, success=False)
+        reward = self.backward if answer == "back" else self.forward
+        reward = 0.0 if answer == "back" and self.place == 0 else reward
+        self.place = max(self.place + (-1 if answer == "back" else 1), 0)
         if self.place == 5:
             return gem.Step.final("There.", self.at_end, success=True)
-        return gem.Step.ongoing("On.", self.forward if answer == "right" else self.backward)
-
-    on_nonsense, backward = -0.1, 0.0
+        return gem.Step.ongoing(self._shown(), reward)
 
     def sample_action(self):
-        return f"\\boxed{{{self.action_rng.choice(['left', 'right'])}}}"
+        return f"\\boxed{{{self.action_rng.choice((*self.ways, 'back'))}}}"
 
     def expert_action(self):
-        return "\\boxed{right}"
+        return f"\\boxed{{{self.path[self.place]}}}"
 
 
 class PaidForEachStep(Steps):
-    """Each step to the right is paid, and the way back costs nothing (the boat of CoastRunners)."""
+    """Each step is paid, and the way back costs nothing (as the boat of CoastRunners goes in circles)."""
 
     forward = 0.5
 
 
 class PaidByPotential(Steps):
-    """The sound twin: what a step to the right earns, the way back costs."""
+    """The sound twin: what a step earns, the way back costs."""
 
     forward, backward = 0.1, -0.1
 
@@ -233,7 +244,7 @@ class Rows(DatasetEnv):
         return gem.answers.boxed(reply)
 
     def _grade(self, answer):
-        success = answer == self.row["answer"]
+        success = answer.strip() == self.row["answer"]
         return gem.Step.final("Right." if success else "Wrong.", float(success), success=success)
 
     def _gold(self, row):

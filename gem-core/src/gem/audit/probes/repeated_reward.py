@@ -33,8 +33,8 @@ def probe(task: Task) -> Iterator[Finding]:
     if not rewarded:
         raise Inapplicable("only the last action of an episode is rewarded")
     for episode, turn in rewarded:
-        before, action = episode.actions[:turn], episode.actions[turn]
-        for again in _cycles(before, action):
+        before = episode.actions[:turn]
+        for again in _cycles(episode.actions, turn):
             with task.make() as env:
                 got = play(env, episode.seed, turn + TURNS, replay_actions(chain(before, cycle(again))))
             if got.reward > best + 1e-9 and not got.won:
@@ -54,8 +54,8 @@ def _rewarded(episode: PlayedEpisode) -> Sequence[int]:
     return [turn for turn, step in enumerate(episode.transitions[1:]) if step.raw[1] > 0 and not step.over][:PLACES]
 
 
-def _cycles(before: Sequence[str], action: str) -> Iterator[tuple[str, ...]]:
-    """What is repeated from the rewarded action on."""
-    yield (action,)
-    if before and before[-1] != action:
-        yield action, before[-1]
+def _cycles(actions: Sequence[str], turn: int) -> Iterator[tuple[str, ...]]:
+    """What is repeated from the rewarded action on: that, and that with the one before it or behind it."""
+    yield (actions[turn],)
+    others = dict.fromkeys(actions[max(turn - 1, 0) : turn + 2])
+    yield from ((actions[turn], other) for other in others if other != actions[turn])
