@@ -13,7 +13,7 @@ from gem.packs.spec import EnvSpec
 PROBES = ("solvable", "context", "dependence", "tool_noise", "tool_tells")
 TOOLS = ({"name": "tool_env", "max_calls": 5},)
 PLANTED = {
-    "TooFewTurns": ("solvable", "does not win"),
+    "TooFewTurns": ("solvable", "expert wins 26 of 40"),
     "LongRules": ("context", "of what is shown are lines"),
     "Repeats": ("context", "holds the whole one before it"),
     "Weekday": ("dependence", "With another time the same seed"),

@@ -42,6 +42,8 @@ def _settings(kwargs: Mapping[str, Any]) -> str:
 _SAME_TOWER = {"blind": "By its rules the game always starts with all disks on A; the variant random draws how many."}
 _ONE_START = {"duplicates": "The rules of the game give the start: only the number of disks varies."}
 _TRYING_OUT = {"random_play": "A wrong digit is refused, as in gem-llm, so trying digits out solves the puzzle."}
+_LUCK = {"solvable": "What is hidden cannot always be found out in time: even the expert has to guess now and then."}
+_OUT_OF_REACH = {"solvable": "The target takes more turns than gem-llm's settings give; each doubling is rewarded."}
 
 _GAMES = (
     _Game("GuessTheNumber", "guess_the_number:GuessTheNumber", "Find a number from the answers higher or lower",
@@ -56,7 +58,8 @@ _GAMES = (
         "easy": {"word_length": 3, "hardcore": False, "max_turns": 10},
         "hard": {"word_length": 7, "hardcore": False, "max_turns": 20},
         "random": {"word_length": None, "hardcore": False, "max_turns": None},
-    }, {"easy": {"levels": "As in gem-llm: the letters of a short word say less about the others."}}),
+    }, {"easy": {"levels": "As in gem-llm: the letters of a short word say less about the others.", **_LUCK},
+        "random": _LUCK}),
     _Game("Mastermind", "mastermind:Mastermind", "Find a secret code from black and white pegs", "deduction", {
         "": {"code_length": 4, "num_numbers": 6, "max_turns": 20, "duplicate_numbers": False},
         "easy": {"code_length": 2, "num_numbers": 6, "max_turns": 10, "duplicate_numbers": False},
@@ -68,7 +71,7 @@ _GAMES = (
         "easy": {"rows": 5, "cols": 5, "num_mines": 5, "max_turns": 25},
         "hard": {"rows": 8, "cols": 8, "num_mines": 12, "max_turns": 64},
         "random": {"rows": None, "cols": None, "num_mines": None, "max_turns": None},
-    }),
+    }, dict.fromkeys(("", "easy", "hard", "random"), _LUCK)),
     _Game("Sudoku", "sudoku:Sudoku", "Fill the grid with each digit once in every row, column and box", "deduction", {
         "": {"scale": 9, "clues": 50, "max_turns": 50},
         "easy": {"scale": 4, "clues": 10, "max_turns": 15},
@@ -105,7 +108,7 @@ _GAMES = (
         "hard": {"target_tile": 512, "max_turns": 50},
         "extreme-hard": {"target_tile": 2048, "max_turns": 100},
         "random": {"target_tile": None, "max_turns": None},
-    }),
+    }, dict.fromkeys(("hard", "extreme-hard"), _OUT_OF_REACH)),
     _Game("Sokoban", "sokoban:Sokoban", "Push every box onto a goal", "planning", {
         "easy": {"dim_room": (6, 6), "num_boxes": 2, "max_turns": 20},
         "hard": {"dim_room": (8, 8), "num_boxes": 4, "max_turns": 50},

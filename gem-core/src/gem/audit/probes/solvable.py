@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from gem.audit.finding import Finding
 from gem.audit.task import Task, won
-from gem.testing.subject import Inapplicable
+from gem.testing.subject import MOST_TURNS, Inapplicable
 
 
 def probe(task: Task) -> Iterator[Finding]:
@@ -21,9 +21,9 @@ def probe(task: Task) -> Iterator[Finding]:
     if not lost or (against_others and len(lost) < len(episodes)):
         return
     stopped = sum(not episode.ended for episode in lost)
-    without_end = f", {stopped} of them without an end after {len(lost[0].actions)} turns" if stopped else ""
+    without_end = f"; {stopped} do not end within {MOST_TURNS} turns" if stopped else ""
     yield Finding(
-        f"The env's own expert does not win {len(lost)} of {len(episodes)} episodes{without_end}.",
+        f"The env's own expert wins {len(episodes) - len(lost)} of {len(episodes)} episodes{without_end}.",
         "Draw only starts that can be won within the turn limit, and give the turns that this takes; where the expert "
         "does not play perfectly, say so in the spec's known_findings.",
         lost[0].seed,
