@@ -38,8 +38,6 @@ class Watch:
             path, _, flags = given
             if not isinstance(path, int) and isinstance(flags, int) and flags & _WRITING:
                 self._note(path)
-        elif event == "os.mkdir":
-            self._note(given[0])
 
     def _refuse(self, host: object) -> None:
         name = host.decode(errors="replace") if isinstance(host, bytes) else str(host or "")
