@@ -32,7 +32,6 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "composite": {"datasets": [{"name": name} for name in ("chain_sum", "letter_counting", "syllogism")]}
 }
 """Settings without which a dataset cannot be built."""
-
 KNOWN: dict[str, dict[str, str]] = {
     "rotate_matrix": {"gold_shown": "A matrix that is turned by half is the same numbers from back to front."},
     "spell_backward": {"gold_shown": "To write a word from back to front is the task."},
@@ -40,6 +39,7 @@ KNOWN: dict[str, dict[str, str]] = {
         "gold_shown": "With reasoning-gym's own settings a pattern is rare, and nearly every string stays as it is: "
         "give longer ones, such as min_string_length=300, max_string_length=400."
     },
+    "shortest_path": {"constant": "More than a third of reasoning-gym's grids have no path, and are infeasible."},
     "syllogism": {"constant": "reasoning-gym draws three syllogisms with the answer Yes for each one with No."},
 }
 """What the audit finds in datasets, and why it stays."""
