@@ -1,9 +1,11 @@
-"""Another time: the clocks of Python's modules `time` and `datetime`, put forward."""
+"""Another time: what Python's modules `time` and `datetime` tell, put forward."""
 
 import datetime
+import sys
 import time
 from collections.abc import Callable, Generator
 from contextlib import ExitStack, contextmanager
+from types import ModuleType
 from typing import Any
 from unittest import mock
 
@@ -13,7 +15,7 @@ SECONDS = 400 * 24 * 3600 + 12_345
 
 @contextmanager
 def later() -> Generator[None]:
-    """Put the clocks forward for what is imported and called inside. Monotonic clocks, and so deadlines, stay."""
+    """Put the clock of `time` forward for what is imported and called inside. Monotonic clocks, so deadlines, stay."""
     real, real_ns, strftime = time.time, time.time_ns, time.strftime
 
     def now() -> float:
@@ -33,9 +35,24 @@ def later() -> Generator[None]:
     with ExitStack() as patches:
         for name, function in functions.items():
             patches.enter_context(mock.patch.object(time, name, function))
-        for kind in (_Date, _DateTime):
-            patches.enter_context(mock.patch.object(datetime, kind.__name__, kind))
         yield
+
+
+def put_dates_forward() -> None:
+    """Put the dates of `datetime` forward in the modules loaded so far, for the rest of the process.
+
+    Compiled modules, and packages that have some, keep the real classes: they crash with others.
+    """
+    own = ModuleType("datetime")
+    vars(own).update(vars(datetime) | {"date": _Date, "datetime": _DateTime})
+    others = {id(datetime): own, id(datetime.date): _Date, id(datetime.datetime): _DateTime}
+    files = {name: str(getattr(module, "__file__", "")) for name, module in sys.modules.items()}
+    compiled = {name.partition(".")[0] for name, file in files.items() if file.endswith((".so", ".pyd"))}
+    for name, module in list(sys.modules.items()):
+        if name != __name__ and name.partition(".")[0] not in compiled | sys.stdlib_module_names:
+            for key, value in list(vars(module).items()):
+                if id(value) in others:
+                    vars(module)[key] = others[id(value)]
 
 
 class _Any(type):
