@@ -16,6 +16,8 @@ from gem.errors import ConfigError, did_you_mean
 
 COLOURS = {"reinforce": "#d55e00", "rebn": "#0072b2"}
 COLUMNS = 6
+SEEDS = 3
+"""The fewest that a row is judged by."""
 PAGE = Path(__file__).parents[1] / "docs" / "benchmarks.md"
 
 
@@ -64,9 +66,9 @@ def _figure(values: Sequence[float]) -> list[float | None] | None:
 
 
 def improves(row: dict[str, Any], algorithm: str = "rebn") -> bool:
-    """Whether the interval of after − before is above 0."""
-    figure = row["algorithms"].get(algorithm, {}).get("gain")
-    return bool(figure and figure[1] is not None and figure[0] - figure[1] > 0)
+    """Whether there are `SEEDS` or more, and the interval of after − before is above 0."""
+    found = row["algorithms"].get(algorithm)
+    return bool(found) and len(found["seeds"]) >= SEEDS and found["gain"][0] - found["gain"][1] > 0
 
 
 def table(found: Sequence[dict[str, Any]]) -> str:
@@ -94,7 +96,7 @@ def table(found: Sequence[dict[str, Any]]) -> str:
     hours = sum(row["seconds"] for row in found) / 3600
     lines.append(f"\nReBN improves clear of 0 (↑) in {len(better)} of {len(found)} rows; {hours:.1f} CPU hours.")
     if others:
-        lines.append(f"Not in, or not run with two seeds or more: {', '.join(others)}.")
+        lines.append(f"Not in, or not yet with {SEEDS} seeds: {', '.join(others)}.")
     floored = [row["row"] for row in found if _floored(row)]
     if floored:
         lines.append(f"After training no better than the best single reply: {', '.join(floored)}.")

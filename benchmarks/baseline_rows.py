@@ -127,8 +127,13 @@ _ROWS = (
     _rg("count_bits", {"min_n": 1, "max_n": 63}, warmup=150),
     _rg("chain_sum", {"min_terms": 2, "max_terms": 2, "min_digits": 1, "max_digits": 1}),
     Row("Arithmetic", "math:ASDiv2K", "math:Arithmetic-v0-easy", {"digits": 1}, warmup=350),
-    Row("NumberTheory", "math:Math12K", "math:NumberTheory-v0-easy", {"kinds": ["multiples_between"]}),
-    Row("MathSample", "math:DeepScaleR40K", "math:Sample", warmup=1000, max_new_tokens=16),
+    Row(
+        "NumberTheory", "math:Math12K", "math:NumberTheory-v0-easy", {"kinds": ["greatest_common_divisor"]},
+        warmup=150,
+    ),
+    Row(
+        "Combinatorics", "math:DeepScaleR40K", "math:Combinatorics-v0-easy", {"kinds": ["pigeonhole"]}, warmup=150,
+    ),
     Row(
         "LongArithmetic", "math:Orz57K", "math:LongArithmetic-v0-easy", {"digits": 3}, warmup=500, max_new_tokens=16,
         tool="python_tool_no_int_reward", steps=25, episodes=64, evaluated=128,
@@ -141,12 +146,15 @@ _ROWS = (
         "CodeLists", "code:CodeContest", "code:Puzzles-v0-easy", {"kinds": ["numbers"], "instruction": False},
         warmup=500, max_new_tokens=40, steps=25, episodes=64, evaluated=128,
     ),
-    Row("QaSample", "qa:NaturalQuestions", "qa:Sample", {"instruction": False}, warmup=1000, max_new_tokens=16),
+    Row(
+        "QaSample", "qa:NaturalQuestions", "qa:Sample", {"instruction": False}, warmup=350, lr=4e-4, entropy=0.0,
+        max_new_tokens=16,
+    ),
     Row(
         "MultiHop", "qa:HotpotQA", "tools:MultiHop-v0-easy", {"hops": 1}, warmup=300, max_new_tokens=32,
         tool="search_tool_no_int_reward", steps=25, episodes=64, evaluated=128,
     ),
-    Row("Rules", "logic:RuleTaker-d0", "logic:Rules-v0-easy", {"depth": 0, "distractors": 0}),
+    Row("Rules", "logic:RuleTaker-d0", "logic:Rules-v0-easy", {"depth": 0, "distractors": 0}, warmup=120, steps=25),
 )  # fmt: skip
 ROWS = {row.name: row for row in _ROWS}
 """By name, in the order of the paper's groups."""

@@ -140,10 +140,13 @@ def test_a_file_of_other_settings_is_not_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("gain", "clear"), [([0.2, 0.1], True), ([0.2, 0.3], False), ([0.2, None], False), (None, False)]
+    ("gain", "seeds", "clear"), [((0.2, 0.1), 3, True), ((0.2, 0.3), 3, False), ((0.2, 0.1), 2, False)]
 )
-def test_a_row_improves_if_its_interval_is_above_0(gain: list[float | None] | None, clear: bool) -> None:
-    assert improves({"algorithms": {"rebn": {"gain": gain}}}) is clear
+def test_a_row_improves_if_its_interval_over_three_seeds_is_above_0(
+    gain: tuple[float, float], seeds: int, clear: bool
+) -> None:
+    assert improves({"algorithms": {"rebn": {"gain": list(gain), "seeds": list(range(seeds))}}}) is clear
+    assert not improves({"algorithms": {}})
 
 
 def test_a_curve_has_at_most_fifty_points_that_are_means_of_all_steps() -> None:
