@@ -89,7 +89,10 @@ _GAMES = (
         "easy": {"num_disks": 3, "max_turns": 10},
         "hard": {"num_disks": 5, "max_turns": 35},
         "random": {"num_disks": None, "max_turns": None},
-    }, dict.fromkeys(("", "easy", "hard"), _SAME_TOWER)),
+    }, {
+        "random": _ONE_START,
+        **{level: {**_ONE_START, **_SAME_TOWER} for level in ("", "easy", "hard")},
+    }),
     _Game("FifteenPuzzle", "fifteen_puzzle:FifteenPuzzle", "Slide the tiles of a square into order", "planning", {
         "": {"num_rows": 3, "max_turns": 20},
         # With gem-llm's 10 turns one list of ten moves solves all eleven boards of this size.
@@ -102,7 +105,7 @@ _GAMES = (
         "easy": {"word_length": 3, "only_real_words": True, "max_turns": 15},
         "hard": {"word_length": 5, "only_real_words": True, "max_turns": 25},
         "random": {"word_length": None, "only_real_words": True, "max_turns": None},
-    }, dict.fromkeys(("", "easy", "hard", "random"), _ONE_START)),
+    }),
     _Game("Game2048", "game_2048:Game2048", "Slide and merge tiles up to a target", "planning", {
         "easy": {"target_tile": 64, "max_turns": 50},
         "hard": {"target_tile": 512, "max_turns": 50},
