@@ -50,7 +50,10 @@ def test_a_task_that_hangs_or_dies_has_a_finding_and_the_next_is_audited(name: s
 
 def test_several_at_once_give_the_same_cards_in_the_same_order() -> None:
     names = [f"planted_tasks:{name}" for name in ("SilenceWins", "Hangs", "Sum", "GoldInInfo")]
-    one, two = ([replace(card, seconds=0.0) for card in audit(*names, limit=3.0, jobs=jobs)] for jobs in (1, 2))
+    quick = ("silence", "gold_shown")  # within the limit on a machine that is busy, too
+    one, two = (
+        [replace(card, seconds=0.0) for card in audit(*names, only=quick, limit=3.0, jobs=jobs)] for jobs in (1, 2)
+    )
 
     assert [card.id for card in two] == names
     assert one == two
