@@ -17,7 +17,8 @@ def _number(answer):
 
 
 class AnswerInQuestion(Sum):
-    """A forgotten note of the author."""
+    """A forgotten note of the author: a third of the solved issues of SWE-bench tell the patch (SWE-Bench+, arXiv
+    2410.06992)."""
 
     def _reset(self, options):
         question = super()._reset(options)
@@ -183,7 +184,8 @@ class Steps(gem.TurnEnv):
 
 
 class PaidForEachStep(Steps):
-    """Each step is paid, and the way back costs nothing (as the boat of CoastRunners goes in circles)."""
+    """Each step is paid, and the way back costs nothing: so the boat of CoastRunners goes in circles (OpenAI, "Faulty
+    reward functions in the wild", 2016)."""
 
     forward = 0.5
 
@@ -195,13 +197,15 @@ class PaidByPotential(Steps):
 
 
 class StoppingPays(Steps):
-    """Each step costs more than the end earns, so that it is best to give up at once."""
+    """Each step costs more than the end earns, so that it is best to give up at once: an agent for Road Runner ends its
+    life for a better score (Saunders and others, "Trial without error", arXiv 1707.05173)."""
 
     forward, backward, at_end, on_nonsense = -0.5, -0.5, 1.0, 0.0
 
 
 class LosingPays(Sum):
-    """The sign of the reward is turned around."""
+    """The sign of the reward is turned around, as by a bug in the fine-tuning of GPT-2 (Ziegler and others, arXiv
+    1909.08593, 4.4)."""
 
     def _step(self, action):
         step = super()._step(action)
@@ -255,19 +259,21 @@ class Rows(DatasetEnv):
 
 
 class RowsAgain(Rows):
-    """A tenth of the rows occurs again."""
+    """Rows occur again: Lee and others, "Deduplicating training data makes language models better", arXiv
+    2107.06499."""
 
     table: ClassVar = [*Rows.table, *Rows.table[:20]]
 
 
 class RowsDisagree(Rows):
-    """Two rows of a table ask the same and have different answers."""
+    """Two rows of a table ask the same and have different answers: "Are we done with MMLU?", arXiv 2406.04127."""
 
     table: ClassVar = [*Rows.table, {"question": "What is 150 + 450?", "answer": "60"}]
 
 
 class Split(Rows):
-    """Rows by the name of a split."""
+    """Rows by the name of a split; two of them share some: Lewis and others, "Question and answer test-train overlap",
+    arXiv 2008.02637."""
 
     def __init__(self, data):
         super().__init__()
