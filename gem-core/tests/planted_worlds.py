@@ -48,6 +48,13 @@ class Winnable(TooFewTurns):
         return f"Say \\boxed{{1}}, \\boxed{{2}} and so on to \\boxed{{{self.most}}}, one in each reply."
 
 
+class SometimesKnown(Winnable):
+    """The expert has no action in some starts."""
+
+    def expert_action(self):
+        return None if self.most == 5 else super().expert_action()
+
+
 class LongRules(Winnable):
     """Each observation has rules of 30,000 characters."""
 
