@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,17 +10,20 @@ from statistics import fmean
 from typing import Any
 
 from baseline_rows import Row
-from floors import TRAINED, Subject, best, cycled, expert, frequent, sampled
+from floors import TRAINED, expert, sampled
 from trials import imitated, trained
 
 import gem
 from gem import seeding
+from gem.audit.blind_play import Effort, Subject, best_list, cycled
 
 RESULTS = Path(__file__).parent / "baseline_runs"
 ALGORITHMS = ("reinforce", "rebn")
 POINTS = 50
 """The most points of a curve that is kept."""
 FLOOR_EPISODES = 256
+_EFFORT = Effort(cycles=0, changes=0)
+"""Lists of several replies are not wanted."""
 
 
 def digest(settings: Any) -> str:
@@ -123,9 +127,8 @@ def _floors(row: Row) -> dict[str, Any]:
     env = gem.make(row.id, wrappers=row.wrappers, **row.env)
     try:
         subject = Subject(env)
-        games = [subject.play(seed, choose)[2] for choose in (sampled, expert) for seed in choosing]
-        constant, _ = best(subject, ([reply] for reply in frequent(games)), choosing)
-        assert constant is not None, "some reply was given"
+        at_random, of_expert = ([subject.play(seed, who)[2] for seed in choosing] for who in (sampled, expert))
+        constant, _ = best_list(subject, at_random, of_expert, choosing, _EFFORT, random.Random(0))
         return {
             "random": subject.success(measuring, sampled),
             "constant": subject.success(measuring, cycled(constant)),

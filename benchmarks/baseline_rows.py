@@ -126,13 +126,14 @@ _ROWS = (
     _rg("gcd", {"min_value": 1, "max_value": 10}, warmup=120),
     _rg("count_bits", {"min_n": 1, "max_n": 63}, warmup=150),
     _rg("chain_sum", {"min_terms": 2, "max_terms": 2, "min_digits": 1, "max_digits": 1}),
-    Row("Arithmetic", "math:ASDiv2K", "math:Arithmetic-v0-easy", {"digits": 1}, warmup=350),
+    Row("Arithmetic", "math:ASDiv2K", "math:Arithmetic-v0-easy", {"digits": 1}, warmup=400, episodes=256),
     Row(
-        "NumberTheory", "math:Math12K", "math:NumberTheory-v0-easy", {"kinds": ["greatest_common_divisor"]},
+        "NumberTheory", "math:Math12K", "math:NumberTheory-v0-easy", {"kinds": ["greatest_common_divisor"]}, steps=60,
         warmup=150,
     ),
     Row(
-        "Combinatorics", "math:DeepScaleR40K", "math:Combinatorics-v0-easy", {"kinds": ["pigeonhole"]}, warmup=150,
+        "Combinatorics", "math:DeepScaleR40K", "math:Combinatorics-v0-easy", {"kinds": ["pigeonhole"]},
+        warmup=150, steps=60,
     ),
     Row(
         "LongArithmetic", "math:Orz57K", "math:LongArithmetic-v0-easy", {"digits": 3}, warmup=500, max_new_tokens=16,

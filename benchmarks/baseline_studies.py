@@ -36,6 +36,8 @@ from gem.rollout.policy import random_policy
 from gem_train.policies.checkpoint import checkpoint_policy
 
 EPISODES = 256
+GAMES_STEPS = 500
+"""Updates of the imitation of several games."""
 UNKNOWN = "cannot be said here"
 Run = Mapping[str, Any]
 """What the file of a run says."""
@@ -141,7 +143,7 @@ def start_of_games(seed: int, folder: Path) -> Path:
                         pass
         part.rename(recording)
     settings = {key: value for key, value in ROWS[TRANSFER[0]].imitation(seed).items() if key not in _PLAYED}
-    steps = 500
+    steps = GAMES_STEPS
     again = {**settings, "data": {"recording": str(recording)}, "steps": steps, "eval_every": steps}
     return imitated({**again, "checkpoint_every": steps}, folder / f"games-{seed}")
 
