@@ -19,7 +19,10 @@ unexport PYTHONDONTWRITEBYTECODE
 FRAMEWORKS_IN_TEST_ALL := trl
 FRAMEWORKS := $(FRAMEWORKS_IN_TEST_ALL) nemo_gym openenv openrlhf skyrl slime textarena tinker verifiers verl
 
-.PHONY: help demo figures test test-all test-vllm interop $(FRAMEWORKS:%=interop-%) $(FRAMEWORKS:%=interop-%-newest) $(FRAMEWORKS:%=interop-%-pin) coverage pythons lint format docs dist clean
+# Packages with environments keep the audit's cards of them beside their floors.
+AUDITED := $(foreach floors,$(wildcard gem-*/src/*/floors.json gem-*/src/*/*/floors.json),$(firstword $(subst /, ,$(floors))))
+
+.PHONY: help demo figures audit $(AUDITED:%=audit-%) test test-all test-vllm interop $(FRAMEWORKS:%=interop-%) $(FRAMEWORKS:%=interop-%-newest) $(FRAMEWORKS:%=interop-%-pin) coverage pythons lint format docs dist clean
 
 help:
 	@echo "make demo     train a small model on Guess the Number, on CPU, in a few minutes"
@@ -32,6 +35,7 @@ help:
 	@echo "make coverage count the lines that make test runs, and make test-all, in percent"
 	@echo "make pythons  set up the other Pythons of this machine, so that make test-all compares them"
 	@echo "make figures  measure what README and docs/benchmarks.md compare with other libraries, and write it there"
+	@echo "make audit    audit all environments, two at once, and write each pack's audit.json; make audit-gem-envs-math: of one"
 	@echo "make lint     check style, types and layers"
 	@echo "make format   put the code into the one format"
 	@echo "make docs     build the site: the guides, and a reference from the docstrings"
@@ -55,6 +59,12 @@ test-vllm: $(VLLM)/made
 # An hour, on a machine that does nothing else; the other libraries are installed on first use.
 figures: $(VENV)/dev
 	$(BIN)/python benchmarks/figures.py
+
+# An hour. It stops after a pack in which something was found that no spec explains; make -k audit does not.
+audit: $(AUDITED:%=audit-%)
+
+$(AUDITED:%=audit-%): audit-%: $(VENV)/test
+	$(BIN)/gemx audit $* --jobs 2 --out $(dir $(wildcard $*/src/*/floors.json $*/src/*/*/floors.json))audit.json
 
 interop: $(FRAMEWORKS:%=interop-%)
 

@@ -5,7 +5,9 @@
 - `reference/NAME.md` in the navigation of `mkdocs.yml` is generated from the docstrings of the module NAME: of a pack
   what its plugin or `OFFERED` names, else what `__all__` names, else all public names. `ALSO` names what a page shows
   beside that.
-- `environments/PACKAGE.md` there is generated from the table of a pack: its ids by class, with their floors.
+- `environments/PACKAGE.md` there is generated from the table of a pack: its ids by class, with their floors and what
+  the audit says.
+- A comment `<!-- probes: … -->` becomes a table of the probes of the audit.
 - Names of the reference in code are links to it.
 """
 
@@ -143,6 +145,7 @@ INHERITED = frozenset({"gem_interop.session"})
 _PAGE = re.compile(r"reference/(\w+(?:\.\w+)*)\.md")
 _ENVIRONMENTS = re.compile(r"environments/(\w+)\.md")
 _LINK = re.compile(r"\[([^\]]*)\]\(([^)\s#:]+)(#[^)\s]*)?\)")
+_PROBES = re.compile(r"<!-- probes: .* -->")
 _CODE = re.compile(r"<code>((?:gem|gem_\w+)(?:\.\w+)+)(\([^<]*\))?</code>(?!</a>)")
 
 
@@ -179,7 +182,14 @@ def on_page_markdown(markdown: str, page: Any, files: "Files", **_: Any) -> str:
         path = posixpath.normpath(posixpath.join(folder, match[2]))
         return match[0] if files.get_file_from_path(path) or not (ROOT / path).exists() else match[1]
 
-    return _LINK.sub(known, markdown)
+    return _PROBES.sub(lambda _: probes(), _LINK.sub(known, markdown))
+
+
+def probes() -> str:
+    """A table of the probes of the audit."""
+    hook = importlib.import_module("gem.packs.builtin").gem_probes
+    rows = [f"| `{name}` | {_summary(path.replace(':', '.')).partition(chr(10))[0]} |" for name, path in hook().items()]
+    return "\n".join(["| probe | of a sound task |", "|---|---|", *rows])
 
 
 def on_page_content(html: str, **_: Any) -> str:
@@ -210,29 +220,58 @@ def environments(package: str) -> str:
     plugin = importlib.import_module(f"{package}.plugin")
     file = next(path for source in SOURCES if (path := source / package / "floors.json").exists())
     measured = json.loads(file.read_text("utf-8"))
+    audited = json.loads(file.with_name("audit.json").read_text("utf-8"))
     by_class: dict[str, list[Any]] = defaultdict(list)
     for spec in plugin.gem_envs():
         by_class[spec.entry_point.replace(":", ".")].append(spec)
     lines = [
         f"# {package.replace('_', '-')}",
         f"Random and expert: the success of random well-formed actions and of the environment's own expert, over "
-        f"{measured['episodes']} episodes; empty where it is not known, because rows or an extra were not installed.",
+        f"{measured['episodes']} episodes; empty where it is not known, because rows or an extra were not installed. "
+        f"Audit: how many of the {len(audited['probes'])} probes of [the audit](../docs/auditing.md) apply and found "
+        "nothing, and how many found something that stays, for the reason below the table.",
     ]
     for path, specs in by_class.items():
-        rows = [_env_row(spec, measured["floors"].get(spec.id, {})) for spec in specs]
-        table = ["| id | task | turns | random | expert |", "|---|---|---|---|---|", *rows]
+        cards = {spec.id: audited["cards"].get(spec.id, {}) for spec in specs}
+        rows = [
+            _env_row(spec, measured["floors"].get(spec.id, {}), _audited(cards[spec.id], len(audited["probes"])))
+            for spec in specs
+        ]
+        table = ["| id | task | turns | random | expert | audit |", "|---|---|---|---|---|---|", *rows]
         rules = re.split(r"\n\n(?:Args|Attributes|Raises):", _summary(path))[0]
         name = path.rpartition(".")[2]
         lines += [f"## {name}", rules, f"Its arguments: [{path}][{path}].", "\n".join(table)]
+        if known := _known(cards):
+            lines += ["What stays, and why:", "\n".join(known)]
     return "\n\n".join(lines)
 
 
-def _env_row(spec: Any, floors: dict[str, float | None]) -> str:
+def _audited(card: dict[str, Any], probes: int) -> str:
+    """How many probes said what of an environment; empty if none could be run here."""
+    known, skipped = len(card.get("known", ())), len(card.get("skipped", ()))
+    sound = probes - known - skipped - len(card.get("found", ()))
+    return ", ".join(f"{count} {word}" for count, word in ((sound, "sound"), (known, "known")) if count)
+
+
+def _known(cards: dict[str, dict[str, Any]]) -> list[str]:
+    """A line for each reason of known findings, with what was found in the first environment that has it."""
+    ids: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for id, card in cards.items():
+        for probe, found in card.get("known", {}).items():
+            ids[probe, found["reason"]].append(id)
+    return [
+        f"- `{probe}` of {', '.join(f'`{id}`' for id in named)}: {reason.rstrip('.')}. "
+        f"({' '.join(cards[named[0]]['known'][probe]['what'])})"
+        for (probe, reason), named in ids.items()
+    ]
+
+
+def _env_row(spec: Any, floors: dict[str, float | None], audited: str) -> str:
     limit = spec.kwargs.get("max_turns", spec.max_turns) or (1 if "single-turn" in spec.tags else "")
     numbers = ["" if (value := floors.get(name)) is None else f"{value:.2f}" for name in ("random", "expert")]
     tags = ", ".join(spec.tags) + (f"; needs the extra `{spec.extra}`" if spec.extra else "")
     task = f"{spec.description} ({tags})".replace("|", "\\|")
-    return f"| `{spec.id}` | {task} | {limit} | {' | '.join(numbers)} |"
+    return f"| `{spec.id}` | {task} | {limit} | {' | '.join(numbers)} | {audited} |"
 
 
 def shown(nav: str) -> Iterator[str]:

@@ -8,7 +8,8 @@ runs a document's blocks in order, in the current folder, as a reader would who 
 - `python` blocks run in one namespace; in a README each has its own, because people copy one of them.
 - In `console` blocks the lines that begin with `$ ` are commands, and so are further lines of one, after a backslash;
   `COMMANDS` says how each is run. Whatever else appears there must be part of what the command before it prints; `…`
-  matches anything. A command that ends in `# exit status 1` has to fail with it.
+  matches anything. `> FILE` at its end is the file of what it prints. A command that ends in `# exit status 1` has to
+  fail with it.
 - The blocks of docs/notebook.md are the cells of a notebook, run by a kernel.
 - A block under `<!-- not run: the reason -->` is not run, and neither is one in another language.
 """
@@ -144,6 +145,7 @@ def _run_command(command: str, shown: list[str]) -> None:
     if command.startswith(SET_UP) and command not in COMMANDS:
         return
     words = shlex.split(command, comments=True)
+    *words, file = (*words[:-2], words[-1]) if words[-2:-1] == [">"] else (*words, None)
     name = command if command in COMMANDS else words[0]
     assert name in COMMANDS, f"{command!r}: tests/documents.py does not know how to run this"
     arguments = [] if name == command else words[1:]
@@ -155,6 +157,8 @@ def _run_command(command: str, shown: list[str]) -> None:
         timeout=300,
         check=False,
     )
+    if file is not None:
+        Path(file).write_text(done.stdout, "utf-8")
     session = f"$ {command}\n{done.stdout}{done.stderr}"
     assert done.returncode == int((_STATUS.search(command) or [0, 0])[1]), session
     printed = _spaced(done.stdout + done.stderr)

@@ -93,4 +93,4 @@ def test_the_site_has_a_page_of_the_environments_of_a_pack_with_their_floors(dis
     assert f": environments/{package}.md\n" in HOOKS.parents[1].joinpath("mkdocs.yml").read_text("utf-8")
     assert [spec.id for spec in specs if f"\n| `{spec.id}` | {spec.description} (" not in written] == []
     if distribution == "gem-tools":
-        assert re.search(r"tools:Calendar-v0-easy` \| .* \| \d+ \| 0\.\d\d \| 1\.00 \|\n", written)
+        assert re.search(r"tools:Calendar-v0-easy` \| .* \| \d+ \| 0\.\d\d \| 1\.00 \| \d+ sound.* \|\n", written)

@@ -17,6 +17,7 @@ from click.testing import CliRunner, Result
 
 import gem
 import gem_eval.view
+from gem.audit import Card, Finding, ProbeOutcome
 from gem.cli.main import main
 from gem.episode import Completion, Episode, TokenTexts, Trace, Turn, Usage
 from gem.errors import RecordError
@@ -411,3 +412,41 @@ def test_what_has_no_end_in_a_run_folder_is_refused_and_no_link_is_written_throu
     refused = CliRunner().invoke(main, ["view", "."])
     assert refused.exit_code == 1
     assert "has more than 33,554,432 bytes" in refused.stderr
+
+
+def audited(folder: Path, text: str = "") -> Path:
+    """What `gemx audit --json` prints, of a card with a known finding and one whose finding has `text` everywhere."""
+    seed = 2**63 - 1
+    finding = Finding(f"It wins {text}", f"Ask {text}", seed, (text, ""), {"index": seed}, {text: text})
+    cards = [
+        Card("lab:A", "lab", (ProbeOutcome("silence", "known", (Finding("It wins.", "Ask."),), "solved"),), 1.0),
+        Card(f"lab:{text}", None, (ProbeOutcome(f"echo{text}", "found", (finding,), text, text),), 2.0),
+    ]
+    file = folder / "cards.json"
+    file.write_text(json.dumps({"ok": False, "cards": [card.as_json() for card in cards]}))
+    return file
+
+
+def test_the_page_holds_cards_of_the_audit_with_all_digits_of_their_seeds(tmp_path: Path) -> None:
+    page = page_of([run_of(audited(tmp_path, HOSTILE))])
+    [run] = data_of(page)["runs"]
+
+    assert (run["kind"], run["episodes"]) == ("audit", [])
+    assert [card["sound"] for card in run["cards"]] == [True, False]
+    [shown] = run["cards"][1]["outcomes"][0]["findings"]
+    assert shown["seed"] == str(2**63 - 1)
+    assert json.loads(shown["options"]) == {"index": 2**63 - 1}
+    assert shown["actions"] == [HOSTILE, ""]
+    assert HOSTILE not in page
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["{}", "[]", "no JSON", '{"cards": 1}', '{"cards": [{"id": "a:B"}]}', '{"cards": [[]]}', "[" * 100_000, "\xff"],
+)
+def test_a_file_that_is_no_card_is_refused(tmp_path: Path, text: str) -> None:
+    (tmp_path / "cards.json").write_bytes(text.encode("latin-1"))
+
+    done = invoke("view", tmp_path / "cards.json", "--out", tmp_path / "page.html")
+    assert done.exit_code == 1
+    assert "cards.json is not what `gemx audit NAME --json` prints" in done.stderr

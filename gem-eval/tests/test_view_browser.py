@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from browser import CHROMIUM, Browser
 from msgspec import structs
+from test_view import audited
 
 from gem.episode import Completion, Episode, TokenTexts, Trace, Turn
 from gem.record import Recorder
@@ -322,4 +323,27 @@ if CHROMIUM:
         ):
             browser.open(address + place)
             assert browser.evaluate("document.getElementById('main').children.length") > 0
+        assert browser.faults == []
+
+    def test_cards_are_shown_as_text_and_a_row_opens_what_was_found(browser: Browser, tmp_path: Path) -> None:
+        file = audited(tmp_path, HOSTILE)
+        (tmp_path / "page.html").write_text(page_of([run_of(file)]))
+        browser.requests.clear()
+        browser.faults.clear()
+        browser.open((tmp_path / "page.html").as_uri())
+
+        rows = browser.evaluate(ROWS)
+        assert [row[1] for row in rows] == ["known", "found"]
+        assert rows[0][2:4] == ["○", ""]
+        browser.evaluate("document.querySelectorAll('tbody tr')[1].click()")
+        browser.evaluate("new Promise((done) => setTimeout(done, 100))")
+        texts = browser.evaluate("[...document.querySelectorAll('.finding pre')].map((each) => each.textContent)")
+        shown = HOSTILE
+        for unseen in ("\u2028", "\u202e", "\x00", "\ud800"):
+            shown = shown.replace(unseen, f"U+{ord(unseen):04X}")
+        assert texts == [shown, "(empty)"]
+        assert f"seed {2**63 - 1}" in browser.evaluate("document.querySelector('.finding').textContent")
+        assert browser.evaluate("document.title") == "gemx view"
+        assert browser.evaluate("document.querySelectorAll('main script, main img, main svg, main a').length") == 0
+        assert [each for each in browser.requests if not each.startswith(("file:", "about:"))] == []
         assert browser.faults == []

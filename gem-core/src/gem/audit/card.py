@@ -17,8 +17,11 @@ class ProbeOutcome:
     """The result of one probe."""
 
     probe: str
+    """Its name."""
     state: State
+    """One of `sound`, `found`, `known` and `skipped`."""
     findings: tuple[Finding, ...] = ()
+    """What it found."""
     reason: str = ""
     """Why it was skipped, or why what it found stays."""
     traceback: str | None = None
@@ -30,10 +33,13 @@ class Card:
     """What the audit says of one environment."""
 
     id: str
+    """Of the environment."""
     pack: str | None
     """Its distribution."""
     outcomes: tuple[ProbeOutcome, ...]
+    """Of each probe, in the order in which they ran."""
     seconds: float
+    """How long all of them took."""
 
     @property
     def sound(self) -> bool:

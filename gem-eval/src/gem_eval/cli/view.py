@@ -1,4 +1,4 @@
-"""`gemx view`: a page to look at recordings, evaluations, tournaments and training runs."""
+"""`gemx view`: a page to look at recordings, evaluations, tournaments, training runs and cards of the audit."""
 
 import contextlib
 import http.server
@@ -59,8 +59,8 @@ class PageFile(click.Path):
 def view(*, runs: Sequence[Path], out: Path, episodes: int, serve: bool, port: int, open_it: bool) -> None:
     """Make one page of runs: episodes turn by turn, with their tokens, two runs side by side, ratings, and curves.
 
-    RUN is a recording, or the folder of an evaluation, a tournament or a training run. The page is one file that needs
-    no network.
+    RUN is a recording, the folder of an evaluation, a tournament or a training run, or a file NAME.json that `gemx
+    audit --json` printed. The page is one file that needs no network.
     """
     page = _page(runs, episodes)
     if not serve:

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from importlib import resources
 from typing import Any, cast
 
-PROGRAM = ("base", "episodes", "transcript", "compare", "curves", "ratings", "runs")
+PROGRAM = ("base", "episodes", "transcript", "compare", "curves", "ratings", "audit", "runs")
 """The files of the program, in order."""
 
 

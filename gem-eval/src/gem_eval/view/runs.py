@@ -1,4 +1,4 @@
-"""A run as the page shows it, as plain data: its episodes, its settings, its standings and its curves."""
+"""A run as the page shows it, as plain data: its episodes, its settings, its standings and its curves; and cards."""
 
 import heapq
 import itertools
@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from gem import seeding
+from gem.audit import Card
 from gem.episode import Episode
 from gem.episode.codec import decode, to_json
 from gem.episode.pictures import FOLDER, Pictures
@@ -30,6 +31,8 @@ MOST_OF_PICTURES = 32 * 2**20
 """Most bytes of pictures in a page, each as often as it is shown."""
 FACTS = ("config.toml", EVALUATION, TOURNAMENT, SUMMARY)
 """Files of a folder that are shown as they are."""
+MOST_OF_CARDS = 64 * 2**20
+"""Most bytes of a file of cards."""
 MOST_POINTS = 1000
 """Most points of a curve; longer ones are thinned out."""
 
@@ -37,20 +40,23 @@ Run = dict[str, Any]
 
 
 def run_of(path: Path, *, most: int | None = None) -> Run:
-    """A recording, or the folder of an evaluation, a tournament or a training run, as JSON for the page.
+    """A recording, the folder of an evaluation, a tournament or a training run, or cards, as JSON for the page.
 
     Args:
-        path: a recording, or a folder with `episodes.jsonl` or `metrics.jsonl` in it.
+        path: a recording, a folder with `episodes.jsonl` or `metrics.jsonl` in it, or a file NAME.json of what
+            `gemx audit --json` printed.
         most: the most episodes to show; None for all. Of more, a training run shows some of all its steps, and others
             show the same items, so that they can be compared.
 
     Raises:
-        RecordError: there is nothing to show, or the file is not a recording.
+        RecordError: there is nothing to show, or the file is neither a recording nor cards.
         OSError: a file cannot be read.
     """
     if not path.is_dir():
-        named = {"name": path.name, "path": str(path), "kind": "recording"}
-        return {**named, **_episodes(path, most), "curves": {}, "facts": {}, "results": [], "floors": {}}
+        rest: Run = {"name": path.name, "path": str(path), "curves": {}, "facts": {}, "results": [], "floors": {}}
+        if path.suffix == ".json":
+            return {**rest, "kind": "audit", "episodes": [], "recorded": 0, "cards": _cards(path)}
+        return {**rest, "kind": "recording", **_episodes(path, most)}
     recording, metrics = path / EPISODES, path / METRICS
     if not recording.is_file():
         recording = path / DEMONSTRATIONS
@@ -72,6 +78,19 @@ def run_of(path: Path, *, most: int | None = None) -> Run:
         "facts": _facts(path),
         **_summarised(path, kind),
     }
+
+
+def _cards(path: Path) -> list[dict[str, Any]]:
+    """The cards of a file, with what JavaScript would round as text."""
+    try:
+        cards = [Card.from_json(card).as_json() for card in json.loads(read_bytes(path, MOST_OF_CARDS))["cards"]]
+    except (ValueError, TypeError, LookupError, RecursionError, RecordError) as error:
+        raise RecordError(f"{path} is not what `gemx audit NAME --json` prints ({error})") from error
+    for finding in (finding for card in cards for outcome in card["outcomes"] for finding in outcome["findings"]):
+        finding["seed"] = None if finding["seed"] is None else str(finding["seed"])
+        for name in ("options", "kwargs"):
+            finding[name] = json.dumps(finding[name]) if finding[name] else ""
+    return cards
 
 
 def _episodes(path: Path, most: int | None, *, over_time: bool = False) -> dict[str, Any]:

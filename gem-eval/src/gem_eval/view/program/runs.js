@@ -48,10 +48,11 @@ function runs_page() {
 
 const TABS = [
   { name: "Ratings", draw: ratings_page, has: RUNS.some((run) => run.standings) },
+  { name: "Audit", draw: audit_page, has: RUNS.some((run) => run.cards) },
   { name: "Episodes", draw: episodes_page, has: RUNS.some((run) => run.episodes.length) },
   { name: "Compare", draw: compare_page, has: RUNS.filter((run) => run.episodes.length).length > 1 },
   { name: "Training", draw: curves_page, has: RUNS.some((run) => Object.keys(run.curves).length) },
-  { name: "Runs", draw: runs_page, has: RUNS.length > 0 },
+  { name: "Runs", draw: runs_page, has: RUNS.some((run) => !run.cards) },
 ].filter((tab) => tab.has);
 
 function render() {

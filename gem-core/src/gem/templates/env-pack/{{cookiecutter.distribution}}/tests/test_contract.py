@@ -1,4 +1,4 @@
-"""Every `{{ cookiecutter.namespace }}:` id keeps the contract, and the audit finds nothing; the README has them all, and it and train.toml no other."""
+"""Each `{{ cookiecutter.namespace }}:` id keeps the contract and is sound; README and train.toml name those there are."""
 
 import re
 from pathlib import Path

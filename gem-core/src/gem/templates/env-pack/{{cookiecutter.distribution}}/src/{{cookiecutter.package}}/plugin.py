@@ -15,6 +15,7 @@ def gem_envs() -> list[gem.EnvSpec]:
             kwargs={"lamps": lamps, "max_turns": 2 * lamps},
             description=f"Switch on a row of {lamps} lamps, where each switch also works the neighbours",
             tags=("game", "multi-turn"),
+            known_findings={"duplicates": "a short row has few starts: it is an example"},
         )
         for variant, lamps in {"-easy": 3, "": 5, "-hard": 9}.items()
     ]
@@ -54,6 +55,7 @@ def gem_envs() -> list[gem.EnvSpec]:
             wrappers=({"name": "tool_env", "max_calls": None, "max_refused": None},),
             description=f"Move one of {things} things to another shelf with tools",
             tags=("tools", "multi-turn"),
+            known_findings={"duplicates": "three shelves have few starts: it is an example"},
         )
         for variant, things in {"-easy": 2, "": 4}.items()
     ]
