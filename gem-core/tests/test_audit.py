@@ -106,3 +106,10 @@ def test_a_wrong_name_of_a_probe_is_answered_with_the_one_that_was_meant() -> No
     done = CliRunner().invoke(main, ["audit", "core:Echo-v0", "--probe", "silenc"])
 
     assert "Did you mean 'silence'?" in done.stderr
+
+
+def test_the_lines_of_cards_are_the_output_of_the_command() -> None:
+    done = CliRunner().invoke(main, ["audit", "planted_tasks:SilenceWins", "--probe", "silence"])
+
+    assert done.stdout.startswith("FOUND  planted_tasks:SilenceWins  1 found")
+    assert "FOUND" not in done.stderr

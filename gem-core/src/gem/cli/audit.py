@@ -66,7 +66,7 @@ def audit(
     debug: bool = ctx.find_root().params["debug"]
     total, playing = len(entries_of(names)), dict[str, str]()
     cards: list[Card] = []
-    status = console(stderr=True).status("")
+    printed, status = console(), console(stderr=True).status("")  # before what is printed goes to standard error
 
     def say(id: str, probe: str) -> None:
         playing[id] = probe
@@ -78,7 +78,7 @@ def audit(
             playing.pop(card.id, None)
             cards.append(card)
             if not as_json:
-                _print(console(), card, debug=debug)
+                _print(printed, card, debug=debug)
     if out is not None:
         with replacing(out) as file:
             file.write(kept(cards).encode())
