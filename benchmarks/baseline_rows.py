@@ -125,7 +125,7 @@ _ROWS = (
     _rg("leg_counting", {"min_animals": 1, "max_animals": 1, "min_instances": 1, "max_instances": 3}, warmup=120),
     _rg("gcd", {"min_value": 1, "max_value": 10}, warmup=120),
     _rg("count_bits", {"min_n": 1, "max_n": 63}, warmup=150),
-    _rg("chain_sum", {"min_terms": 2, "max_terms": 2, "min_digits": 1, "max_digits": 1}),
+    _rg("coin_flip", {"min_trials": 1, "max_trials": 4}, warmup=120),
     Row("Arithmetic", "math:ASDiv2K", "math:Arithmetic-v0-easy", {"digits": 1}, warmup=400, episodes=256),
     Row(
         "NumberTheory", "math:Math12K", "math:NumberTheory-v0-easy", {"kinds": ["greatest_common_divisor"]}, steps=60,

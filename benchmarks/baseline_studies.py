@@ -218,7 +218,7 @@ STUDIES = {
                 lambda runs, name=name: runs[TRANSFER[0]]["measured"][1][name] - runs[TRANSFER[0]]["measured"][0][name],
                 1,
             )
-            for name in TRANSFER
+            for name in TRANSFER[1:]
         ],
         success_in_games,
         start_of_games,
