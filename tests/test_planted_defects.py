@@ -59,10 +59,7 @@ PLANTED = {
 """A task → the kind of its defect, and the probe that is meant for it."""
 
 NOT_FOUND = {
-    "MostlyB": "nothing is found: constant allows a reply the share that its answer has among the answers, here 60%",
     "MustInclude": "random_play and similar find it: random play always wins too, and an echo wins no more than that",
-    "TableInDescription": "nothing is found: the description has the answers to all questions, and gold_shown asks "
-    "whether that of the question is shown more often than others",
 }
 """A task whose defect the probe meant for it does not find → what is known of the reason."""
 

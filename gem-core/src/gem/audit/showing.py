@@ -15,8 +15,12 @@ SHORTEST = 4
 """Characters of an answer whose other forms do not stand in a text by chance."""
 BEFORE = 12
 """Characters before an answer that say where it stands."""
+AFTER = 40
+"""Characters after what is asked in which a table has its answer."""
 ALMOST_ALL = 0.9
 """The share of texts that have their answer in the same place, if it is put there."""
+
+_WORD = re.compile(r"\w{2,}")
 
 Shows = Callable[[str, str], bool]
 """Whether a text shows an answer."""
@@ -55,6 +59,22 @@ def same_place(texts: Sequence[str], golds: Sequence[str]) -> Shows | None:
         before.update({text[max(0, each.start() - BEFORE) : each.start()] for each in places})
     place, count = before.most_common(1)[0] if before else ("", 0)
     return partial(_behind, place) if count >= ALMOST_ALL * len(texts) else None
+
+
+def beside_what_is_asked(texts: Sequence[str]) -> list[str]:
+    """What follows, in the lines that all texts have, the words by which one text differs from most."""
+    lines = [set(text.splitlines()) for text in texts]
+    common = "\n".join(line for line in dict.fromkeys(texts[0].splitlines()) if all(line in each for each in lines))
+    counts = [Counter(each[0] for each in _WORD.finditer(text)) for text in texts]
+    every = {word for each in counts for word in each}
+    usual = {word: sorted(each[word] for each in counts)[len(texts) // 2] for word in every}
+    places: dict[str, list[str]] = {}
+    for each in _WORD.finditer(common):
+        places.setdefault(each[0], []).append(common[each.end() : each.end() + AFTER])
+    return [
+        "\n".join(after for word in each if each[word] > usual[word] for after in places.get(word, ()))
+        for each in counts
+    ]
 
 
 def _behind(place: str, text: str, gold: str) -> bool:

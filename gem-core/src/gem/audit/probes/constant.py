@@ -2,34 +2,39 @@
 
 from collections.abc import Iterator
 
+from gem.answers import read_number
 from gem.audit.chance import wins_above, wins_more
 from gem.audit.finding import Finding
+from gem.audit.form import form_of
 from gem.audit.task import Task, won
 from gem.testing.subject import Inapplicable
 
-LEAST_SHARE = 0.1
-"""The share of questions that one answer may have by nature, as small numbers do."""
 FEW = 8
-"""The most answers of which each should be about as frequent."""
+"""The most answers, other than numbers, of which each should be about as frequent."""
 UNEVEN = 1.5
-"""How much more often than its equal share one of three or more answers may be right."""
+"""How much more often than its equal share one of several such answers may be right; one of two may be in `OF_TWO`."""
+OF_TWO = 0.65
+COMMON = 0.25
+"""The share of questions that any other answer may have by nature, as small numbers do."""
+AGAIN = 120
+"""The further episodes by which a reply that seems to win too often is judged."""
 
 
 def probe(task: Task) -> Iterator[Finding]:
     """The best single reply wins no more than random play does, and than the share of one of the answers there are."""
     episodes, at_random = task.constant, task.at_random
     options = answers(task)
+    few = 1 < len(options) <= FEW and not any(read_number(each) is not None for each in options)
     # Where there are few, random play may draw the frequent one too, and its share says more.
-    if options > FEW and not wins_more(won(episodes), len(episodes), won(at_random), len(at_random)):
+    if not few and not wins_more(won(episodes), len(episodes), won(at_random), len(at_random)):
         return
-    share = max(LEAST_SHARE, min(0.5, UNEVEN / options))
-    if not wins_above(won(episodes), len(episodes), share):
+    share = COMMON if not few else OF_TWO if len(options) == 2 else UNEVEN / len(options)
+    if won(episodes) <= share * len(episodes):
         return
     reply = episodes[0].actions[0]
-    again = task.repeat([reply], task.seeds(len(episodes), "again"))
-    if not wins_above(won(again), len(again), share):
+    every = [*episodes, *task.repeat([reply], task.seeds(AGAIN, "again"))]
+    if not wins_above(won(every), len(every), share):
         return
-    every = [*episodes, *again]
     first = next(episode for episode in every if episode.won)
     yield Finding(
         f"One reply, {reply!r:.60}, wins {won(every)} of {len(every)} episodes, random play {won(at_random)} of "
@@ -40,9 +45,9 @@ def probe(task: Task) -> Iterator[Finding]:
     )
 
 
-def answers(task: Task) -> int:
-    """How many right answers there are among the questions."""
+def answers(task: Task) -> set[str]:
+    """The right answers to the questions, without their boxes; none if there is no single right reply."""
     try:
-        return len({episode.actions[0] for episode in task.golds})
+        return {form_of(episode.actions[0]).content for episode in task.golds}
     except Inapplicable:
-        return 1 << 30
+        return set()

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, cast
 
 from gem.audit.finding import Finding
-from gem.audit.showing import CODES, bare, holds, marked, same_place, shown
+from gem.audit.showing import CODES, bare, beside_what_is_asked, holds, marked, same_place, shown
 from gem.audit.task import Task
 from gem.core import Env
 from gem.dataset_env import QuestionEnv
@@ -67,6 +67,10 @@ def _at_start(asked: Sequence[_Asked]) -> Iterator[Finding]:
         if found := shown(shows, [each.observation for each in asked], golds):
             yield _finding(asked, found, f"The first observation shows the gold answer {how}")
             return
+    if found := shown(holds, beside_what_is_asked([each.observation for each in asked]), golds):
+        yield _finding(
+            asked, found, "A text that all first observations have, such as that of a tool, holds the gold answer"
+        )
     if found := shown(holds, infos, golds):
         yield _finding(asked, found, "The info of the reset holds the gold answer")
     numbers = [str(each.seed) for each in asked]
