@@ -94,7 +94,8 @@ def table(found: Sequence[dict[str, Any]]) -> str:
     better = [row["row"] for row in found if improves(row)]
     others = [row["row"] for row in found if row["row"] not in better]
     hours = sum(row["seconds"] for row in found) / 3600
-    lines.append(f"\nReBN improves clear of 0 (↑) in {len(better)} of {len(found)} rows; {hours:.1f} CPU hours.")
+    count = f"{len(better)} of {len(found)} rows"
+    lines.append(f"\nReBN improves clear of 0 (↑) in {count}; {hours:.1f} hours of a thread that shared its core.")
     if others:
         lines.append(f"Not in, or not yet with {SEEDS} seeds: {', '.join(others)}.")
     floored = [row["row"] for row in found if _floored(row)]

@@ -44,9 +44,14 @@ def start_of(row: Row, seed: int, folder: Path) -> Path:
     return imitated(settings, folder / f"{row.name}-{seed}-{digest(settings)}")
 
 
+def settings_of(row: Row, algorithm: str, seed: int) -> str:
+    """The short name of all settings of a run, those of its imitation too."""
+    return digest([row.imitation(seed), row.training(algorithm, seed)])
+
+
 def run_of(row: Row, algorithm: str, seed: int, folder: Path) -> Path:
     """The folder of a run."""
-    return folder / f"{row.name}-{algorithm}-{seed}-{digest(row.training(algorithm, seed))}"
+    return folder / f"{row.name}-{algorithm}-{seed}-{settings_of(row, algorithm, seed)}"
 
 
 def play(row: Row, algorithm: str, seed: int, folder: Path, start: Path | None = None) -> dict[str, Any]:
@@ -55,13 +60,12 @@ def play(row: Row, algorithm: str, seed: int, folder: Path, start: Path | None =
     It starts from the model `start`, by default from the row's own.
     """
     start = start_of(row, seed, folder) if start is None else start
-    imitation, training = row.imitation(seed), row.training(algorithm, seed)
-    run = trained([training, {"model": str(start)}], run_of(row, algorithm, seed, folder))
+    run = trained([row.training(algorithm, seed), {"model": str(start)}], run_of(row, algorithm, seed, folder))
     return {
         "row": row.name,
         "algorithm": algorithm,
         "seed": seed,
-        "settings": digest([imitation, training]),
+        "settings": settings_of(row, algorithm, seed),
         "before": run.before,
         "after": run.after,
         "turns": [run.turns_before, run.turns_after],
@@ -89,8 +93,7 @@ class File:
 
     def read(self) -> dict[str, Any] | None:
         """What the run came to; None if it has no file, or one of other settings."""
-        settings = digest([self.row.imitation(self.seed), self.row.training(self.algorithm, self.seed)])
-        return _read(self.path, settings)
+        return _read(self.path, settings_of(self.row, self.algorithm, self.seed))
 
     def write(self, result: Mapping[str, Any]) -> None:
         """Keep what the run came to."""

@@ -157,7 +157,8 @@ def _after(one: str, other: str) -> Callable[[Mapping[str, Run]], float]:
 
 def _guess(gamma: float) -> Row:
     guess = ROWS["GuessTheNumber"]
-    return replace(guess, name=f"discount-{gamma:g}", env={**guess.env, "max_turns": 10}, gamma=gamma)
+    env = {**guess.env, "max_turns": 10}
+    return replace(guess, name=f"discount-{gamma:g}", env=env, gamma=gamma, steps=40)
 
 
 def _paid(lose: float) -> Row:

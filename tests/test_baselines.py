@@ -87,6 +87,8 @@ def test_a_run_that_was_stopped_goes_on_and_comes_out_the_same(tmp_path: Path, m
     whole = play(SHORT, "rebn", 0, tmp_path / "whole")
 
     assert {**ended, "seconds": 0} == {**whole, "seconds": 0}
+    longer = play(replace(SHORT, warmup=4), "rebn", 0, tmp_path / "whole")
+    assert longer["settings"] != whole["settings"]
 
 
 def test_a_report_leaves_out_what_is_missing_and_runs_of_other_settings() -> None:
