@@ -13,11 +13,12 @@ from gem import roles
 from gem.audit.card import Card, ProbeOutcome
 from gem.audit.finding import Finding
 from gem.audit.task import Probe, Task
-from gem.errors import GemError, MissingExtra
+from gem.errors import MissingExtra
 from gem.packs.lookup import find_named
 from gem.packs.registry import RegistryEntry, registry, tables
 from gem.packs.spec import EnvSpec
 from gem.roles import RoleSettings
+from gem.testing.checks import raised
 from gem.testing.guard import pack_of
 from gem.testing.subject import Inapplicable, find_entries
 from gem.work.guarded import GuardedProcess, JobStopped, NotSent
@@ -174,10 +175,7 @@ def run_probe(name: str, probe: Probe, task: Task) -> ProbeOutcome:
     except KeyboardInterrupt:
         raise
     except BaseException as error:
-        place = traceback.extract_tb(error.__traceback__)[-1]
-        at = "" if isinstance(error, GemError) else f" ({place.filename}, line {place.lineno})"
-        what = f"The env raised {type(error).__name__}: {error}{at}"
-        what += "" if what.endswith((".", "?")) else "."
+        what = raised(error)
         fix = "Fix that error first; `gemx check` says more about it."
         return ProbeOutcome(name, "found", (Finding(what, fix),), traceback="".join(traceback.format_exception(error)))
     return ProbeOutcome(name, "found" if findings else "sound", findings)

@@ -50,6 +50,14 @@ class CheckOutcome:
     """The traceback of an exception of the env."""
 
 
+def raised(error: BaseException) -> str:
+    """What is said of an exception of an env, as a sentence."""
+    place = traceback.extract_tb(error.__traceback__)[-1]
+    at = "" if isinstance(error, GemError) else f" ({place.filename}, line {place.lineno})"
+    what = f"The env raised {type(error).__name__}: {error}{at}"
+    return what if what.endswith((".", "?")) else f"{what}."
+
+
 def run_check(name: str, subject: Subject) -> CheckOutcome:
     """Run one check. Exceptions of the env, even SystemExit, become a failed outcome."""
     if subject.unavailable:
@@ -63,10 +71,7 @@ def run_check(name: str, subject: Subject) -> CheckOutcome:
     except KeyboardInterrupt:
         raise
     except BaseException as error:
-        place = traceback.extract_tb(error.__traceback__)[-1]
-        at = "" if isinstance(error, GemError) else f" ({place.filename}, line {place.lineno})"
-        what = f"The env raised {type(error).__name__}: {error}{at}"
-        what += "" if what.endswith((".", "?")) else "."
+        what = raised(error)
         fix = "Fix that error first; `gemx --debug check` shows its traceback."
         return CheckOutcome(name, "failed", what, fix, "".join(traceback.format_exception(error)))
     return CheckOutcome(name, "passed")

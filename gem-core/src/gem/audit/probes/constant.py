@@ -13,7 +13,7 @@ FEW = 8
 """The most answers, other than numbers, of which each should be about as frequent."""
 UNEVEN = 1.5
 """How much more often than its equal share one of several such answers may be right; one of two may be in `OF_TWO`."""
-OF_TWO = 0.65
+OF_TWO = 0.6
 COMMON = 0.25
 """The share of questions that any other answer may have by nature, as small numbers do."""
 AGAIN = 120
