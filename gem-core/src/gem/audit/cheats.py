@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from gem.audit.chance import wins_more
-from gem.audit.task import Task, won
+from gem.audit.task import Task, first_won, won
 from gem.testing.play import PlayedEpisode, act, start
 from gem.tool.content import text_of
 
@@ -32,7 +32,7 @@ class Winning:
     @property
     def first(self) -> PlayedEpisode:
         """The first episode that it has won."""
-        return next(episode for episode in self.episodes if episode.won)
+        return first_won(self.episodes)
 
 
 def respond(task: Task, reply: Cheat, seeds: Iterable[int]) -> Iterator[PlayedEpisode]:

@@ -2,7 +2,9 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Self
+
+from gem.testing.play import PlayedEpisode
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +23,11 @@ class Finding:
     """The options of its reset."""
     kwargs: Mapping[str, Any] = field(default_factory=dict[str, Any])
     """Arguments of the env that are not those of the spec."""
+
+    @classmethod
+    def of(cls, episode: PlayedEpisode, what: str, fix: str, *, kwargs: Mapping[str, Any] | None = None) -> Self:
+        """A finding that an episode shows."""
+        return cls(what, fix, episode.seed, tuple(episode.actions), kwargs=kwargs or {})
 
     @property
     def shown_by(self) -> str:

@@ -153,6 +153,11 @@ def mean_reward(episodes: Collection[PlayedEpisode]) -> float:
     return fmean(episode.reward for episode in episodes)
 
 
+def first_won(episodes: Iterable[PlayedEpisode]) -> PlayedEpisode:
+    """The first episode that was won, of some of which one was."""
+    return next(episode for episode in episodes if episode.won)
+
+
 def won(episodes: Iterable[PlayedEpisode]) -> int:
     """How many episodes were won."""
     return sum(episode.won for episode in episodes)

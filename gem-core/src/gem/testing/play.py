@@ -55,6 +55,11 @@ class PlayedEpisode:
         return [step.action for step in self.transitions if step.action is not None]
 
     @property
+    def lines(self) -> tuple[str, ...]:
+        """All that the env returned, as text."""
+        return tuple(step.line for step in self.transitions)
+
+    @property
     def won(self) -> bool:
         """Whether it ended in success."""
         return self.ended and bool(self.transitions[-1].raw[4].get("success"))

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from gem.audit.blind_play import Effort, Subject, best_list
 from gem.audit.chance import wins_more
 from gem.audit.finding import Finding
-from gem.audit.task import Task, won
+from gem.audit.task import Task, first_won, won
 from gem.testing.subject import Inapplicable
 
 EFFORT = Effort(tried=8, cycles=64, changes=40)
@@ -34,11 +34,10 @@ def probe(task: Task) -> Iterator[Finding]:
     blind = task.repeat(replies)
     if won(blind) < AS_GOOD * won(experts) or not wins_more(won(blind), len(blind), won(task.at_random), len(blind)):
         return
-    first = next(episode for episode in blind if episode.won)
-    yield Finding(
+    first = first_won(blind)
+    yield Finding.of(
+        first,
         f"The same {len(first.actions)} replies, given whatever the env answers, win {won(blind)} of {len(blind)} "
         f"episodes; the expert wins {won(experts)}.",
         "Let the start differ from seed to seed, so that an agent must look.",
-        first.seed,
-        tuple(first.actions),
     )

@@ -6,7 +6,7 @@ from gem.answers import read_number
 from gem.audit.chance import wins_above, wins_more
 from gem.audit.finding import Finding
 from gem.audit.form import form_of
-from gem.audit.task import Task, won
+from gem.audit.task import Task, first_won, won
 from gem.testing.subject import Inapplicable
 
 FEW = 8
@@ -35,13 +35,11 @@ def probe(task: Task) -> Iterator[Finding]:
     every = [*episodes, *task.repeat([reply], task.seeds(AGAIN, "again"))]
     if not wins_above(won(every), len(every), share):
         return
-    first = next(episode for episode in every if episode.won)
-    yield Finding(
+    yield Finding.of(
+        first_won(every),
         f"One reply, {reply!r:.60}, wins {won(every)} of {len(every)} episodes, random play {won(at_random)} of "
         f"{len(at_random)}.",
         "Draw questions so that all answers are about as frequent, or play against an opponent who adapts.",
-        first.seed,
-        tuple(first.actions),
     )
 
 

@@ -26,21 +26,19 @@ def probe(task: Task) -> Iterator[Finding]:
         raise Inapplicable("there is no expert, and random play does not end")
     longest = max(episodes, key=characters)
     if characters(longest) > TOKENS * CHARACTERS:
-        yield Finding(
+        yield Finding.of(
+            longest,
             f"The conversation of {who} has about {characters(longest) // CHARACTERS} tokens in "
             f"{len(longest.actions)} turns, more than {TOKENS}{_repeated(longest)}.",
             "Shorten the observations, say what does not change in the first one only, or lower the turn limit.",
-            longest.seed,
-            tuple(longest.actions),
         )
     nested = [episode for episode in episodes if len(episode.actions) >= SHORTEST and repeats_all(episode)]
     if nested:
-        yield Finding(
+        yield Finding.of(
+            nested[0],
             f"In {len(nested)} of {len(episodes)} episodes of {who}, each observation holds the whole one before it: "
             "the conversation grows with the square of the turns.",
             "Show what is new: who plays keeps the conversation, and the wrapper `concat` joins it on request.",
-            nested[0].seed,
-            tuple(nested[0].actions),
         )
 
 

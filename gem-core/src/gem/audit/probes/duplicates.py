@@ -27,7 +27,7 @@ def probe(task: Task) -> Iterator[Finding]:
                 options={"index": index},
             )
         return
-    courses = [tuple(step.line for step in episode.transitions) for episode in task.courses]
+    courses = [episode.lines for episode in task.courses]
     counts = Counter(courses)
     pairs = len(courses) * (len(courses) - 1) // 2
     alike = _pairs(counts)

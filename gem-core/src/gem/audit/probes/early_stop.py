@@ -26,12 +26,11 @@ def probe(task: Task) -> Iterator[Finding]:
         more = [stop for stop, other in pairs if stop.reward > other.reward]
         less = sum(stop.reward < other.reward for stop, other in pairs)
         if more and wins_above(len(more), len(more) + less, 0.5):
-            yield Finding(
+            yield Finding.of(
+                more[0],
                 f"{name} returns {mean_reward(stopped):.3g} on average and wins {won(stopped)} of {len(stopped)} "
                 f"episodes; playing to the end and winning returns {mean_reward(best):.3g}.",
                 "Give the end that the task asks for more than any other, after all that is paid on the way.",
-                more[0].seed,
-                tuple(more[0].actions),
             )
             return
 

@@ -24,9 +24,8 @@ CHEATS: dict[str, Cheat] = {
 def probe(task: Task) -> Iterator[Finding]:
     """A reply that repeats the question does not win."""
     for found in winning(task, CHEATS):
-        yield Finding(
+        yield Finding.of(
+            found.first,
             f"{found.name}, as the reply, wins {found.won} of {len(found.episodes)} episodes.",
             "Do not look for the answer anywhere in a reply: read it from a box, tags or the last line.",
-            found.first.seed,
-            tuple(found.first.actions),
         )

@@ -38,9 +38,8 @@ def probe(task: Task) -> Iterator[Finding]:
         alone = max(won(task.repeat([reply])) for reply in (*chosen[:10], chosen[-1]))
         if not wins_more(found.won, len(found.episodes), alone, len(task.seeds())):
             continue  # one of them was read
-        yield Finding(
+        yield Finding.of(
+            found.first,
             f"{found.name}, wins {found.won} of {len(found.episodes)} episodes.",
             "Read one answer from a reply, the last one, and refuse an answer that names several.",
-            found.first.seed,
-            tuple(found.first.actions),
         )

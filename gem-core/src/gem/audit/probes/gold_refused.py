@@ -64,11 +64,10 @@ def probe(task: Task) -> Iterator[Finding]:
         episodes = asked(task, _trials(golds, spelling))
         refused = [episode for episode in episodes if not episode.won]
         if 4 * len(refused) > len(episodes):
-            yield Finding(
+            yield Finding.of(
+                refused[0],
                 f"The right answer {name} is refused in {len(refused)} of {len(episodes)} episodes.",
                 "Read the answer with `gem.answers`, and compare numbers by their values.",
-                refused[0].seed,
-                tuple(refused[0].actions),
             )
 
 

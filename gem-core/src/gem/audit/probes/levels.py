@@ -7,7 +7,7 @@ from gem import seeding
 from gem.audit.chance import wins_more
 from gem.audit.finding import Finding
 from gem.audit.siblings import harder
-from gem.audit.task import Task, won
+from gem.audit.task import Task, first_won, won
 from gem.core import Env
 from gem.testing.play import PlayedEpisode, expert_or_random
 from gem.testing.subject import Inapplicable
@@ -23,13 +23,11 @@ def probe(task: Task) -> Iterator[Finding]:
         raise Inapplicable("there is no harder level of it")
     for name, here, there in _played(task, other):
         if wins_more(won(there), len(there), won(here), len(here)):
-            first = next(episode for episode in there if episode.won)
-            yield Finding(
+            yield Finding.of(
+                first_won(there),
                 f"{name} wins {won(here)} of {len(here)} episodes, and {won(there)} of {len(there)} of the harder "
                 f"{other.spec.id}.",
                 "Choose the arguments of the levels so that players win less of the harder ones, or rename them.",
-                first.seed,
-                tuple(first.actions),
                 kwargs=dict(other.spec.kwargs),
             )
 

@@ -39,9 +39,8 @@ def probe(task: Task) -> Iterator[Finding]:
     texts = dict.fromkeys((*(form.with_content(each) for each in inside), *REPLIES))
     cheats: dict[str, Cheat] = {text: lambda _, text=text: text for text in texts}
     for found in winning(task, cheats):
-        yield Finding(
+        yield Finding.of(
+            found.first,
             f"The reply {found.name!r:.60} wins {found.won} of {len(found.episodes)} episodes.",
             "Read an answer before comparing it, as `gem.answers` does, and refuse what is not one.",
-            found.first.seed,
-            tuple(found.first.actions),
         )

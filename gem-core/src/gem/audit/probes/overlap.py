@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from gem.audit.finding import Finding
 from gem.audit.siblings import harder, other_data
 from gem.audit.task import Task
-from gem.testing.play import PlayedEpisode
 from gem.testing.subject import Inapplicable
 
 SHARED_ROWS = 0.01
@@ -30,16 +29,11 @@ def probe(task: Task) -> Iterator[Finding]:
     other = harder(task)
     if other is None:
         raise Inapplicable("there is no other level, and no other data set, of it")
-    theirs = {_course(episode) for episode in other.courses}
-    both = [episode for episode in task.courses if _course(episode) in theirs]
+    theirs = {episode.lines for episode in other.courses}
+    both = [episode for episode in task.courses if episode.lines in theirs]
     if len(both) > SHARED_STARTS * len(task.courses):
         yield Finding(
             f"{len(both)} of {len(task.courses)} seeds start an episode that {other.spec.id} has too.",
             "Give the levels different arguments.",
             both[0].seed,
         )
-
-
-def _course(episode: PlayedEpisode) -> tuple[str, ...]:
-    """All that the env answered."""
-    return tuple(step.line for step in episode.transitions)

@@ -38,13 +38,12 @@ def probe(task: Task) -> Iterator[Finding]:
             with task.make() as env:
                 got = play(env, episode.seed, turn + TURNS, replay_actions(chain(before, cycle(again))))
             if got.reward > best + 1e-9 and not got.won:
-                yield Finding(
+                yield Finding.of(
+                    got,
                     f"{'An action' if len(again) == 1 else 'Two actions'} from turn {turn + 1} on, again and again, "
                     f"return {got.reward:.3g} in {len(got.actions)} turns without a win; the best won episode returns "
                     f"{best:.3g}.",
                     "Reward a thing once, or what the state is worth instead of each step to it.",
-                    got.seed,
-                    tuple(got.actions),
                 )
                 return
 

@@ -26,12 +26,11 @@ def probe(task: Task) -> Iterator[Finding]:
         pairs = [one.reward >= other.reward for one in lost for other in best]
         if len(lost) >= LEAST and 2 * sum(pairs) > len(pairs):
             most = max(lost, key=lambda episode: episode.reward)
-            yield Finding(
+            yield Finding.of(
+                most,
                 f"{name} fails {len(lost)} episodes with a return of {mean_reward(lost):.3g} on average; {len(best)} "
                 f"won ones return {mean_reward(best):.3g}. In {sum(pairs) / len(pairs):.0%} of pairs the failed one "
                 "returns as much.",
                 "Let the reward and info['success'] say the same: trainers learn from one only.",
-                most.seed,
-                tuple(most.actions),
             )
             return

@@ -16,9 +16,8 @@ def probe(task: Task) -> Iterator[Finding]:
     for name, reply in REPLIES.items():
         episodes = task.repeat([reply])
         if winning := [episode for episode in episodes if episode.won]:
-            yield Finding(
+            yield Finding.of(
+                winning[0],
                 f"{name}, in every turn, wins {won(episodes)} of {len(episodes)} episodes.",
                 "Ask for something that the agent must do, and leave out starts that are solved already.",
-                winning[0].seed,
-                tuple(winning[0].actions),
             )

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 
 from gem.audit.finding import Finding
 from gem.audit.form import Form, form_of
-from gem.audit.task import Task, won
+from gem.audit.task import Task, first_won, won
 from gem.audit.trials import Trial, asked
 from gem.testing.subject import Inapplicable
 
@@ -82,12 +82,11 @@ def probe(task: Task) -> Iterator[Finding]:
             continue
         episodes = asked(task, trials)
         if (share := won(episodes) / len(episodes)) >= ACCEPTED and share >= chance + ACCEPTED / 2:
-            first = next(episode for episode in episodes if episode.won)
-            yield Finding(
+            first = first_won(episodes)
+            yield Finding.of(
+                first,
                 f"Instead of the right answer {name} wins {won(episodes)} of {len(episodes)} episodes.",
                 "Compare the whole answer with the right one: its value if it is a number, or its text.",
-                first.seed,
-                tuple(first.actions),
             )
 
 

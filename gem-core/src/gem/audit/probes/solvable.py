@@ -25,12 +25,11 @@ def probe(task: Task) -> Iterator[Finding]:
         return
     stopped = sum(not episode.ended for episode in lost)
     without_end = f"; {stopped} do not end within {MOST_TURNS} turns" if stopped else ""
-    yield Finding(
+    yield Finding.of(
+        lost[0],
         f"The env's own expert wins {len(episodes) - len(lost)} of {len(episodes)} episodes{without_end}.",
         "Draw only starts that can be won within the turn limit, and give the turns that this takes; where the expert "
         "does not play perfectly, say so in the spec's known_findings.",
-        lost[0].seed,
-        tuple(lost[0].actions),
     )
 
 

@@ -34,12 +34,11 @@ def probe(task: Task) -> Iterator[Finding]:
     noisy = [_with_noise(task, episode) for episode in episodes]
     told = [episode for episode in episodes if _is_told(episode)]
     if won(noisy) >= AS_HIGH * len(episodes) and len(told) < TOLD * len(episodes):
-        yield Finding(
+        yield Finding.of(
+            episodes[0],
             f"With tools that do nothing and return noise, the expert still wins {won(noisy)} of {len(episodes)} "
             f"episodes, and the true results hold the answer of {len(told)}: the task does not need its tools.",
             "Ask for what only a tool can find out or change, and grade that; or leave the tools out.",
-            episodes[0].seed,
-            tuple(episodes[0].actions),
         )
 
 

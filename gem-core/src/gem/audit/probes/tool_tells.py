@@ -30,12 +30,11 @@ def probe(task: Task) -> Iterator[Finding]:
             played = [play(env, seed, 1, replay_actions([reply])) for seed in answers]
         telling = [episode for episode in played if _tells(episode, answers[episode.seed])]
         if len(telling) > OFTEN * len(answers):
-            yield Finding(
+            yield Finding.of(
+                telling[0],
                 f"A call of {name} without a meaning gives the right answer in {len(telling)} of {len(answers)} "
                 "episodes.",
                 "A tool must not know the gold answer: let it work on what the agent gives it, or on a corpus.",
-                telling[0].seed,
-                tuple(telling[0].actions),
             )
 
 

@@ -36,9 +36,8 @@ def probe(task: Task) -> Iterator[Finding]:
         texts |= {f"{wish!r:.60}, in the form of an answer,": form.with_content(wish) for wish in WISHES}
     cheats: dict[str, Cheat] = {name: lambda _, text=text: text for name, text in texts.items()}
     for found in winning(task, cheats):
-        yield Finding(
+        yield Finding.of(
+            found.first,
             f"{found.name} wins {found.won} of {len(found.episodes)} episodes.",
             "Let no text of the agent decide its reward: compare its answer alone, and give a judge the reply as data.",
-            found.first.seed,
-            tuple(found.first.actions),
         )
