@@ -35,7 +35,8 @@ def test_the_environments_of_a_run_ask_the_models_of_its_settings(tmp_path):
             summary = train(config, tmp_path / "run", display)
 
     assert (summary.before.failures, summary.after.failures) == (0, 0)
-    assert 4 <= server.requests <= 16  # four questions, some of them at once before the first is answered
+    # All eight environments may ask one of the four questions before its first answer is kept; else there are hundreds.
+    assert 4 <= server.requests <= 32
     episodes = [json.loads(line) for line in (tmp_path / "run" / "episodes.jsonl").read_text().splitlines()]
     assert {each["traces"][0]["turns"][0]["observation"] for each in episodes} <= {f"Say {n}." for n in range(4)}
     with pytest.raises(ConfigError, match="no model plays the role 'user'"):
