@@ -2,9 +2,9 @@
 
     python benchmarks/task_choice.py --folder DIR [--seeds 5] [--json FILE]
 
-A mixture has 16 tasks, each a word to say to a letter. A tiny model (0.2 M weights) knows half of them; a quarter is
-impossible, because what is asked does not determine the answer; a quarter can be learned, from a success of 1/3.
-Counted are the tokens that are sampled in training until success on that quarter, evaluated every ten steps, is 0.8.
+A mixture has 64 tasks, each a word to say to a character. A tiny model (0.2 M weights) knows half of them; a quarter is
+impossible, because what is asked does not determine the answer; a quarter can be learned, from a success of about 0.25.
+Counted are the tokens that are sampled in training until success on that quarter, evaluated every five steps, is 0.8.
 The control has 16 tasks that can be learned. Each arm begins from the same warm start by imitation and plays with the
 same settings; differences are paired by seed, with a t interval of the logarithm of the ratio.
 
@@ -35,21 +35,21 @@ from gem_train.sft.training import sft
 from gem_train.train import train
 
 WORDS = ("apple", "bread", "cloud", "drum", "eagle", "flute", "grape", "house")
-TASKS = range(28)
-KNOWN, IMPOSSIBLE, LEARNABLE = range(8), range(8, 12), range(12, 28)
-NAMES = string.ascii_letters
+TASKS = range(64)
+KNOWN, IMPOSSIBLE, LEARNABLE = range(32), range(32, 48), range(48, 64)
+NAMES = f"{string.ascii_letters}{string.digits}+-"
 TARGET = 0.8
-EVERY = 10
-CHUNK = 40
-MOST = 200
+EVERY = 5
+CHUNK = 20
+MOST = 400
 """Steps between evaluations, between looks at whether the target is reached, and of a run that does not reach it."""
-MIXTURES = {"quarter": (range(16), range(12, 16)), "alike": (LEARNABLE, LEARNABLE)}
+MIXTURES = {"quarter": (TASKS, LEARNABLE), "alike": (LEARNABLE, LEARNABLE)}
 """Mixture → its tasks, and those on which success is evaluated."""
 ARMS: dict[str, dict[str, Any]] = {
     "uniform": {},
     "dynamic": {"rollout": {"dynamic_sampling": 3}},
-    "learnability": {"tasks": {"sampler": "learnability"}},
-    "both": {"tasks": {"sampler": "learnability"}, "rollout": {"dynamic_sampling": 3}},
+    "learnability": {"tasks": {"sampler": "learnability", "half_life": 100}},
+    "both": {"tasks": {"sampler": "learnability", "half_life": 100}, "rollout": {"dynamic_sampling": 3}},
 }
 COMPARED = {"quarter": ("uniform", "learnability", "both", "dynamic"), "alike": ("uniform", "learnability")}
 """Mixture → the arms that are compared in it."""
@@ -91,8 +91,8 @@ def warm_start(seed: int, folder: Path) -> Path:
     if not (out / "summary.json").exists():
         settings = {
             "id": "task_choice:Pairs", "env": {"tasks": list(TASKS)}, "model": "tiny",
-            "seed": seed, "steps": 600, "device": "cpu", "threads": 1, "data": {"policy": "random"},
-            "optim": {"loss": "all"}, "log": {"tensorboard": False}, "eval_every": 600, "checkpoint_every": 600,
+            "seed": seed, "steps": 2000, "device": "cpu", "threads": 1, "data": {"policy": "random"},
+            "optim": {"loss": "all"}, "log": {"tensorboard": False}, "eval_every": 2000, "checkpoint_every": 2000,
         }  # fmt: skip
         sft(load_sft_config([settings]), out, Display(silent=True))
     return out
@@ -107,10 +107,10 @@ def run(mixture: str, arm: str, seed: int, folder: Path) -> dict[str, Any]:
         "algorithm": "grpo", "seed": seed, "model": str(warm_start(seed, folder)),
         "device": "cpu", "threads": 1, "watch": {"stop": False}, "checkpoint_every": CHUNK,
         "log": {"tensorboard": False},
-        "rollout": {"episodes": 16, "group_size": 4, "num_envs": 16, "max_new_tokens": 4, "record": 0},
-        "optim": {"lr": 2.5e-4, "entropy": 0.05, "minibatches": 1},
+        "rollout": {"episodes": 64, "group_size": 4, "num_envs": 64, "max_new_tokens": 4, "record": 0},
+        "optim": {"lr": 2.5e-4, "lr_end": 2.5e-4, "entropy": 0.01, "minibatches": 1},
         "eval": {
-            "id": "task_choice:Pairs", "env": {"tasks": list(evaluated)}, "episodes": 128, "every": EVERY,
+            "id": "task_choice:Pairs", "env": {"tasks": list(evaluated)}, "episodes": 256, "every": EVERY,
         },
     }  # fmt: skip
     found = result(out)
