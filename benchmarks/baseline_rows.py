@@ -114,12 +114,20 @@ _ROWS = (
     _game("GuessTheNumber", {"near_misses": False}, steps=60),
     _game("Mastermind", {"num_numbers": 4, "max_turns": 4}, lines=2),
     _game("Minesweeper", {"rows": 3, "cols": 3, "num_mines": 1}, lines=5, steps=30),
-    _game("Wordle", {}, teacher="expert", lines=2),
+    _game(
+        "Wordle", {"word_length": 3, "max_turns": 15}, teacher="expert", lines=2, warmup=400, lr=2e-4, entropy=0.0,
+        steps=20,
+    ),
     _game("FifteenPuzzle", {"scramble": 3}, lines=3, steps=24),
-    _game("Hangman", {}, teacher="expert", lines=4),
-    _game("Sudoku", {"clues": 13, "max_turns": 5}, lines=7, steps=30, episodes=64),
+    _game(
+        "Hangman", {"word_length": 3, "max_turns": 12}, teacher="expert", lines=4, warmup=400, lr=2e-4, entropy=0.0,
+        steps=20,
+    ),
+    _game(
+        "Sudoku", {"clues": 14, "max_turns": 4}, teacher="expert", lines=7, warmup=350, lr=4e-4, entropy=0.003,
+    ),
     _game("TowerofHanoi", {"num_disks": 2, "max_turns": 5}, lines=4, steps=24),
-    _game("Game2048", {"board_size": 2, "target_tile": 16, "max_turns": 10}, lines=3, steps=30),
+    _game("Game2048", {"board_size": 2, "target_tile": 8, "max_turns": 10}, lines=3, steps=30),
     _game("Sokoban", {"dim_room": (5, 5), "num_boxes": 1, "max_turns": 10}, lines=6, steps=30),
     _rg("letter_counting", {"min_words": 1, "max_words": 2}, warmup=100),
     _rg("leg_counting", {"min_animals": 1, "max_animals": 1, "min_instances": 1, "max_instances": 3}, warmup=120),
@@ -128,32 +136,32 @@ _ROWS = (
     _rg("coin_flip", {"min_trials": 1, "max_trials": 4}, warmup=120),
     Row("Arithmetic", "math:ASDiv2K", "math:Arithmetic-v0-easy", {"digits": 1}, warmup=400, episodes=256),
     Row(
-        "NumberTheory", "math:Math12K", "math:NumberTheory-v0-easy", {"kinds": ["greatest_common_divisor"]}, steps=60,
-        warmup=150,
+        "NumberTheory", "math:Math12K", "math:NumberTheory-v0-easy", {"kinds": ["greatest_common_divisor"]}, steps=80,
+        warmup=500, entropy=0.003,
     ),
     Row(
         "Combinatorics", "math:DeepScaleR40K", "math:Combinatorics-v0-easy", {"kinds": ["pigeonhole"]},
         warmup=150, steps=60,
     ),
     Row(
-        "LongArithmetic", "math:Orz57K", "math:LongArithmetic-v0-easy", {"digits": 3}, warmup=500, max_new_tokens=16,
-        tool="python_tool_no_int_reward", steps=25, episodes=64, evaluated=128,
+        "LongArithmetic", "math:Orz57K", "math:LongArithmetic-v0-easy", {"digits": 2}, warmup=330, max_new_tokens=16,
+        tool="python_tool_no_int_reward", lr=6e-4, entropy=0.003,
     ),
     Row(
         "CodePuzzles", "code:PrimeIntellect15k", "code:Puzzles-v0-easy", {"kinds": ["number"], "instruction": False},
-        warmup=500, max_new_tokens=40, steps=25, episodes=64, evaluated=128,
+        warmup=600, max_new_tokens=40, lr=3e-4, entropy=0.0, steps=50,
     ),
     Row(
         "CodeLists", "code:CodeContest", "code:Puzzles-v0-easy", {"kinds": ["numbers"], "instruction": False},
-        warmup=500, max_new_tokens=40, steps=25, episodes=64, evaluated=128,
+        warmup=600, max_new_tokens=40, lr=3e-4, entropy=0.0, steps=50,
     ),
     Row(
         "QaSample", "qa:NaturalQuestions", "qa:Sample", {"instruction": False}, warmup=350, lr=4e-4, entropy=0.0,
         max_new_tokens=16,
     ),
     Row(
-        "MultiHop", "qa:HotpotQA", "tools:MultiHop-v0-easy", {"hops": 1}, warmup=300, max_new_tokens=32,
-        tool="search_tool_no_int_reward", steps=25, episodes=64, evaluated=128,
+        "MultiHop", "qa:HotpotQA", "tools:MultiHop-v0-easy", {"hops": 1}, warmup=100, max_new_tokens=32,
+        tool="search_tool_no_int_reward", steps=10, episodes=64, evaluated=128,
     ),
     Row("Rules", "logic:RuleTaker-d0", "logic:Rules-v0-easy", {"depth": 0, "distractors": 0}, warmup=120, steps=25),
 )  # fmt: skip

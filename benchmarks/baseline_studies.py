@@ -163,7 +163,7 @@ def _guess(gamma: float) -> Row:
 
 def _paid(lose: float) -> Row:
     paid = {"name": "offsets:Paid", "lose": lose, "win": 1.0}
-    return replace(ROWS["LongArithmetic"], name=f"rewards{lose:g}", around=(paid,), warmup=250)
+    return replace(ROWS["LongArithmetic"], name=f"rewards{lose:g}", around=(paid,))
 
 
 def _without(name: str) -> Row:
