@@ -97,7 +97,9 @@ def table(found: Sequence[dict[str, Any]]) -> str:
     count = f"{len(better)} of {len(found)} rows"
     lines.append(f"\nReBN improves clear of 0 (↑) in {count}; {hours:.1f} hours of a thread that shared its core.")
     if others:
-        lines.append(f"Not among them (some have fewer than {SEEDS} seeds): {', '.join(others)}.")
+        lines.append(f"Not among them: {', '.join(others)}.")
+    if few := [row["row"] for row in found if len(row["seeds"]) < SEEDS]:
+        lines.append(f"Fewer than {SEEDS} seeds: {', '.join(few)}.")
     floored = [row["row"] for row in found if _floored(row)]
     if floored:
         lines.append(f"After training no better than the best single reply: {', '.join(floored)}.")
